@@ -1,0 +1,279 @@
+"""One table of parameters: validation, documentation and the paper's names all come from it."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from seplearn._errors import out_of_range, wrong_type
+from seplearn.table.binning import MAX_BINS
+
+_Class = TypeVar("_Class", bound=type)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Numbers between two bounds; ``whole`` for integers, ``above`` to exclude the lower bound."""
+
+    low: float
+    high: float = math.inf
+    whole: bool = False
+    above: bool = False
+
+    def __str__(self) -> str:
+        kind = "an integer" if self.whole else "a number"
+        lower = f"{'>' if self.above else '>='} {self.low:g}"
+        return f"{kind} {lower}" + ("" if math.isinf(self.high) else f" and <= {self.high:g}")
+
+    def check(self, name: str, value: Any) -> None:
+        accepted = numbers.Integral if self.whole else numbers.Real
+        if not isinstance(value, accepted) or isinstance(value, (bool, np.bool_)):
+            raise wrong_type(name, str(self), value)
+        number = float(value)
+        inside = self.low < number if self.above else self.low <= number
+        if not inside or number > self.high or not math.isfinite(number):
+            raise out_of_range(name, str(self), value)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words."""
+
+    options: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(repr(option) for option in self.options)
+
+    def check(self, name: str, value: Any) -> None:
+        if not isinstance(value, str):
+            raise wrong_type(name, str(self), value)
+        if value not in self.options:
+            raise out_of_range(name, str(self), value)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False."""
+
+    def __str__(self) -> str:
+        return "True or False"
+
+    def check(self, name: str, value: Any) -> None:
+        if not isinstance(value, (bool, np.bool_)):
+            raise wrong_type(name, str(self), value)
+
+
+@dataclass(frozen=True)
+class Seed:
+    """What scikit-learn takes as a random state."""
+
+    def __str__(self) -> str:
+        return "None, an integer in [0, 2**32), or a numpy.random.RandomState"
+
+    def check(self, name: str, value: Any) -> None:
+        if value is None or isinstance(value, np.random.RandomState):
+            return
+        if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.bool_)):
+            raise wrong_type(name, str(self), value)
+        if not 0 <= int(value) < 2**32:
+            raise out_of_range(name, str(self), value)
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """What joblib takes as a number of jobs."""
+
+    def __str__(self) -> str:
+        return "None or an integer other than 0"
+
+    def check(self, name: str, value: Any) -> None:
+        if value is None:
+            return
+        if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.bool_)):
+            raise wrong_type(name, str(self), value)
+        if value == 0:
+            raise out_of_range(name, str(self), value)
+
+
+Rule = Interval | Choice | Flag | Seed | Jobs
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an estimator: its default, its rule, the paper's name for it, its meaning."""
+
+    name: str
+    default: Any
+    rule: Rule
+    meaning: str
+    paper_name: str | None = None
+    paper_words: tuple[tuple[str, str], ...] = ()  # (the paper's word, ours) for a Choice
+
+
+TSL_PARAMETERS: tuple[Parameter, ...] = (
+    Parameter("n_stages", 10, Interval(1, whole=True), "Stages at most.", "epochs"),
+    Parameter("n_grids", 20, Interval(1, whole=True), "Bagged grids per stage.", "n_trees"),
+    Parameter(
+        "n_splits",
+        60,
+        Interval(1, whole=True),
+        "Splits per grid at most. Resplits, which add no boundary, come on top, up to twice as "
+        "many.",
+        "n_iter",
+    ),
+    Parameter(
+        "decay",
+        1.0,
+        Interval(0, 1, above=True),
+        "Each stage has this times the splits of the one before (rounded, at least one).",
+        "decay",
+    ),
+    Parameter(
+        "split_try",
+        10,
+        Interval(1, whole=True),
+        "Cuts tried per feature and interval at each step; all when there are fewer.",
+        "split_try",
+    ),
+    Parameter(
+        "colsample",
+        0.8,
+        Interval(0, 1, above=True),
+        "Share of the features offered at each step (rounded down, at least one).",
+        "colsample_bytree",
+    ),
+    Parameter(
+        "min_interval_samples",
+        5,
+        Interval(1, whole=True),
+        "Rows of the bag, repetitions counted, that both sides of a split must have.",
+        "min_interval_samples",
+    ),
+    Parameter(
+        "min_gain",
+        0.0,
+        Interval(0),
+        "A grid stops when no step lowers the squared error by more than this share of the "
+        "target's total sum of squares.",
+        "min_split_loss",
+    ),
+    Parameter(
+        "ridge",
+        1e-3,
+        Interval(0),
+        "Ridge on the multipliers of a step, in units of the target's variance: 1 weighs as much "
+        "as one row whose products are one standard deviation of y.",
+        "alpha",
+    ),
+    Parameter(
+        "update_clamp",
+        0.7,
+        Interval(0, 300, above=True),
+        "A multiplier stays within [exp(-update_clamp), exp(update_clamp)], and always within "
+        "[1/20, 20].",
+        "update_clamp",
+    ),
+    Parameter(
+        "trim",
+        0.5,
+        Interval(0, 1),
+        "Share of the bagged grids, those least like the anchor, left out of the average.",
+        "similarity_threshold",
+    ),
+    Parameter(
+        "bootstrap",
+        True,
+        Flag(),
+        "Fit each grid to a bootstrap sample; otherwise grids differ by the cuts they try only.",
+        "bagged",
+    ),
+    Parameter(
+        "loss",
+        "squared_error",
+        Choice(("squared_error", "huber")),
+        "What the splits minimise. 'huber' weighs a row with residual r by min(1, k/abs(r)), "
+        "k = 1.345 times a robust scale of the residuals.",
+        "refinement_strategy",
+        (("l2", "squared_error"), ("huber", "huber")),
+    ),
+    Parameter(
+        "products",
+        "difference",
+        Choice(("difference", "single")),
+        "'difference': a stage is one positive product minus another. 'single': one product "
+        "whose factors may be negative (the paper's ablation; it has no backbone and tilt).",
+    ),
+    Parameter(
+        "scalars",
+        "nnls",
+        Choice(("nnls", "ols")),
+        "How all lambda are refitted after each stage: non-negative least squares, or the paper's "
+        "ordinary least squares, under which a lambda may turn negative.",
+    ),
+    Parameter("fit_intercept", True, Flag(), "Whether the model has a constant."),
+    Parameter(
+        "max_bins", 255, Interval(2, MAX_BINS, whole=True), "Bins per feature at most.", "max_bins"
+    ),
+    Parameter(
+        "random_state",
+        None,
+        Seed(),
+        "Seed of the bags and the cuts tried. The same data and seed give the same model, bit for "
+        "bit, whatever ``n_jobs``.",
+        "seed",
+    ),
+    Parameter(
+        "n_jobs",
+        None,
+        Jobs(),
+        "Threads, as joblib counts them: None is 1 unless joblib says otherwise, -1 is all.",
+    ),
+    Parameter("verbose", 0, Interval(0, whole=True), "1 shows a progress bar over the stages."),
+)
+
+
+def check_parameters(table: tuple[Parameter, ...], values: Mapping[str, Any]) -> None:
+    """Raise for the first value that breaks its rule."""
+    for parameter in table:
+        parameter.rule.check(parameter.name, values[parameter.name])
+
+
+def documented(table: tuple[Parameter, ...]) -> Callable[[_Class], _Class]:
+    """Class decorator: write the table's parameters where the docstring says ``{parameters}``."""
+
+    def decorate(cls: _Class) -> _Class:
+        lines = []
+        for parameter in table:
+            lines.append(f"{parameter.name} : {parameter.rule}, default={parameter.default!r}")
+            lines.append(f"    {parameter.meaning}")
+        cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", "\n    ".join(lines))
+        return cls
+
+    return decorate
+
+
+def from_paper_names(table: tuple[Parameter, ...], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Translate keywords in the paper's vocabulary into ours; ours pass through.
+
+    Examples
+    --------
+    >>> from_paper_names(TSL_PARAMETERS, {"n_iter": 64, "refinement_strategy": "l2", "ridge": 0.1})
+    {'n_splits': 64, 'loss': 'squared_error', 'ridge': 0.1}
+    """
+    by_paper_name = {p.paper_name: p for p in table if p.paper_name is not None}
+    by_name = {p.name: p for p in table}
+    out: dict[str, Any] = {}
+    for given, value in values.items():
+        parameter = by_name.get(given) or by_paper_name.get(given)
+        if parameter is None:
+            known = sorted(by_name) + sorted(set(by_paper_name) - set(by_name))
+            raise TypeError(f"unknown parameter {given!r}; known are {', '.join(known)}")
+        if parameter.name in out:
+            raise TypeError(f"{parameter.name} is given twice, once as {given!r}")
+        out[parameter.name] = dict(parameter.paper_words).get(value, value)
+    return out

@@ -1,0 +1,133 @@
+"""Algorithm 12 of the paper: bagged grids become one stage.
+
+All grids share the bins, so aligning them on a union grid is nothing; they arrive centred.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from seplearn.fitting.grid import Grid
+from seplearn.fitting.options import TrainingData
+from seplearn.fitting.workers import Workers
+from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
+from seplearn.kernels.evaluate import weighted_dot
+from seplearn.model.stage import Branch, Stage
+from seplearn.table.binning import Bins
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregate:
+    """The curves of a stage before its scalars are fitted, and the grids they are the mean of."""
+
+    stage: Stage
+    kept: IntArray
+
+
+def anchor_of(scalars: FloatArray) -> int:
+    """The grid closest to the centroid of the points (lambda+, lambda-), shape (n_grids, 2)."""
+    return int(np.argmin(((scalars - scalars.mean(axis=0)) ** 2).sum(axis=1)))
+
+
+def n_kept(n_grids: int, trim: float) -> int:
+    """ceil((1 - trim) n_grids), at least one; rounding noise in (1 - trim) does not add a grid."""
+    return max(1, math.ceil((1.0 - trim) * n_grids - 1e-9))
+
+
+def cosine(a: FloatArray, b: FloatArray, weight: FloatArray) -> float:
+    """Weighted cosine similarity; two zero vectors are alike, a zero and another are not."""
+    aa, bb = weighted_dot(a, a, weight), weighted_dot(b, b, weight)
+    if aa == 0.0 or bb == 0.0:
+        return 1.0 if aa == bb else 0.0
+    return weighted_dot(a, b, weight) / math.sqrt(aa) / math.sqrt(bb)
+
+
+def combine(
+    grids: list[Grid],
+    data: TrainingData,
+    branches: tuple[bool, bool],
+    trim: float,
+    signed: bool,
+    workers: Workers,
+) -> Aggregate:
+    """Anchor, filter, average: the stage's curves with unit scalars."""
+    kept = np.arange(len(grids))
+    anchor = grids[anchor_of(np.array([grid.scalars for grid in grids]))]
+    if n_kept(len(grids), trim) < len(grids):
+        scores = _scores(grids, anchor, data, branches, signed, workers)
+        # Stable: the earlier grid wins among equals.
+        best = np.argsort(-scores, kind="stable")[: n_kept(len(grids), trim)]
+        kept = np.sort(best)
+    survivors = [grids[c] for c in kept]
+    if signed:
+        return Aggregate(_mean_signed(survivors, anchor, data.bins), kept)
+    mean = np.mean([grid.log_factors for grid in survivors], axis=0)
+    plus = Branch(1.0, 0.0, mean[0]) if branches[0] else None
+    minus = Branch(-1.0, 0.0, mean[1]) if branches[1] else None
+    return Aggregate(Stage(plus, minus), kept)
+
+
+def _scores(
+    grids: list[Grid],
+    anchor: Grid,
+    data: TrainingData,
+    branches: tuple[bool, bool],
+    signed: bool,
+    workers: Workers,
+) -> FloatArray:
+    """Similarity of every grid to the anchor on the training rows, in [0, 1]."""
+    main = 0 if branches[0] else 1
+
+    def product(log_factors: FloatArray, negative: BoolArray | None = None) -> FloatArray:
+        branch = Branch(1.0, 0.0, log_factors, negative)
+        logs = branch.log_sizes(data.codes, data.bins)
+        # A cosine does not see the scale, so the largest value may as well be one.
+        sizes: FloatArray = np.exp(logs - logs.max())
+        return sizes * branch.signs(data.codes, data.bins)
+
+    def vectors(grid: Grid) -> tuple[FloatArray, FloatArray]:
+        """The backbone and the tilt of every row; a lone branch is its own backbone."""
+        if branches == (True, True):
+            plus, minus = grid.log_factors
+            tilt = Branch(1.0, 0.0, 0.5 * (plus - minus)).log_sizes(data.codes, data.bins)
+            return product(0.5 * (plus + minus)), tilt
+        if not signed:
+            return product(grid.log_factors[main]), zeros
+        # Factors are identified up to sign, so the products are compared up to sign.
+        values = product(grid.log_factors[main], grid.negative)
+        return values * (np.sign(np.dot(data.weight, values)) or 1.0), zeros
+
+    zeros = np.zeros(len(data.codes))
+    anchor_backbone, anchor_tilt = vectors(anchor)
+
+    def score(grid: Grid) -> float:
+        backbone, tilt = vectors(grid)
+        similar_backbone = cosine(anchor_backbone, backbone, data.weight)
+        similar_tilt = cosine(anchor_tilt, tilt, data.weight)
+        return (similar_backbone + 1.0) * (similar_tilt + 1.0) / 4.0
+
+    return np.array(workers.map(score, grids))
+
+
+def _mean_signed(grids: list[Grid], anchor: Grid, bins: Bins) -> Stage:
+    """Arithmetic mean of signed factors, each axis first given unit size and the anchor's sign."""
+
+    def unit_factors(grid: Grid) -> FloatArray:
+        factors: FloatArray = np.where(grid.negative, -1.0, 1.0) * np.exp(grid.log_factors[0])
+        factors /= bins.spread(np.sqrt(bins.means(factors**2)))
+        return factors
+
+    reference = unit_factors(anchor)
+    total = np.zeros_like(reference)
+    for grid in grids:
+        factors = unit_factors(grid)
+        agreement = np.sign(bins.means(factors * reference))
+        total += factors * bins.spread(np.where(agreement == 0, 1.0, agreement))
+    mean = total / len(grids)
+    # A mean of exactly zero has no logarithm; the smallest float stands for it.
+    log_factors = np.log(np.maximum(np.abs(mean), np.finfo(float).tiny))
+    log_factors -= bins.spread(bins.means(log_factors))
+    return Stage(Branch(1.0, 0.0, log_factors, negative=mean < 0), None)

@@ -1,0 +1,128 @@
+"""One bagged grid: the rules it follows, the random streams it draws from, its curves."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, RandomState, RefineRules
+from seplearn.kernels.refine import fit_single_grid
+
+_HUBER_KAPPA = 1.345  # 95 % efficiency under normal errors, in units of a robust scale
+_LARGEST_CLAMP = math.log(20.0)  # larger single updates make bags that cannot be averaged
+# Share of a stage's energy added to every ridge. Where the two products are proportional, as in
+# the first step of every grid, the 2x2 determinant is this ridge plus rounding noise.
+_NUMERICAL_RIDGE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The curves of one grid tensor, as log-factors on the bins.
+
+    Attributes
+    ----------
+    log_factors : array of shape (2, n_flat)
+        Of the + and of the - product.
+    negative : array of shape (n_flat,)
+        Where the factor of a signed product is negative.
+    scalars : array of shape (2,)
+        lambda+ and lambda-; zero for an absent branch.
+    n_actions : int
+        Splits and resplits made.
+    """
+
+    log_factors: FloatArray
+    negative: BoolArray
+    scalars: FloatArray
+    n_actions: int
+
+
+def axis_hashes(codes: CodeArray) -> RandomState:
+    """A number per axis that depends on its bins alone.
+
+    It seeds the axis's random stream, so a column draws the same cuts wherever it stands in the
+    table, and after any monotone transform.
+    """
+    hashes = [zlib.crc32(codes[:, j].tobytes()) for j in range(codes.shape[1])]
+    return np.array(hashes, dtype=np.uint64)
+
+
+def random_streams(grid_seed: np.uint64, hashes: RandomState) -> RandomState:
+    """Starting states, none zero: one per axis, one for columns, one for the bootstrap.
+
+    The finaliser of splitmix64 spreads neighbouring inputs over all 64 bits.
+    """
+    z = np.append(hashes, np.array([1 << 40, 2 << 40], dtype=np.uint64)) + grid_seed
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (z ^ (z >> np.uint64(31))) | np.uint64(1)
+
+
+def huber_kappa(residual: FloatArray) -> float:
+    """Return 1.345 times a robust scale (1.4826 median |r|) of the residuals: unit-free."""
+    scale = 1.4826 * float(np.median(np.abs(residual)))
+    return _HUBER_KAPPA * scale if scale > 0 else math.inf
+
+
+def refine_rules(
+    options: FitOptions, data: TrainingData, residual: FloatArray, n_splits: int
+) -> RefineRules:
+    """The hyperparameters of a single grid for one stage, in the units of the kernels."""
+    p = data.bins.n_axes
+    clamp = min(options.update_clamp, _LARGEST_CLAMP)
+    energy = float(np.dot(data.weight, residual**2))
+    return RefineRules(
+        n_splits=n_splits,
+        n_columns=max(1, math.floor(options.colsample * p)),
+        split_try=options.split_try,
+        min_interval_samples=float(options.min_interval_samples),
+        min_gain=max(options.min_gain, 1e-15) * float(data.weight.sum()),
+        ridge=options.ridge + _NUMERICAL_RIDGE * energy + np.finfo(float).tiny,
+        v_min=math.exp(-clamp),
+        v_max=math.exp(clamp),
+        kappa=huber_kappa(residual) if options.loss == "huber" else math.inf,
+        signed=options.products == "single",
+    )
+
+
+def fit_grid(
+    data: TrainingData,
+    residual: FloatArray,
+    branches: tuple[bool, bool],
+    bootstrap: bool,
+    rules: RefineRules,
+    random: RandomState,
+    stop: BoolArray,
+) -> Grid:
+    """Fit one grid tensor to the outer residuals (Algorithm 1).
+
+    ``branches`` says which of (+, -) the stage has. A negative-only stage is the positive-only
+    stage of the mirrored residuals.
+    """
+    mirrored = branches == (False, True)
+    log_factors, negative, scalars, n_actions = fit_single_grid(
+        data.codes,
+        data.bins.offset,
+        -residual if mirrored else residual,
+        data.weight,
+        branches == (True, True),
+        bootstrap,
+        rules,
+        random,
+        stop,
+    )
+    if mirrored:
+        log_factors, scalars = log_factors[::-1], scalars[::-1]
+    return centred(Grid(log_factors, negative, scalars, n_actions), data)
+
+
+def centred(grid: Grid, data: TrainingData) -> Grid:
+    """Fix the gauge: every log-factor has mean zero on its axis, the rest goes into lambda."""
+    means = data.bins.means(grid.log_factors)
+    log_factors = grid.log_factors - data.bins.spread(means)
+    scalars = grid.scalars * np.exp(means.sum(axis=1))
+    return Grid(log_factors, grid.negative, scalars, grid.n_actions)

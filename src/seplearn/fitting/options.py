@@ -1,0 +1,45 @@
+"""What a fit is asked to do, after validation: plain values with the paper's meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from seplearn.kernels.arrays import CodeArray, FloatArray
+from seplearn.table.binning import Bins
+
+Scalars = Literal["nnls", "ols"]
+Products = Literal["difference", "single"]
+Loss = Literal["squared_error", "huber"]
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """The hyperparameters of the algorithm; :class:`seplearn.TSLRegressor` explains each."""
+
+    n_stages: int
+    n_grids: int
+    n_splits: int
+    decay: float
+    split_try: int
+    colsample: float
+    min_interval_samples: int
+    min_gain: float
+    ridge: float
+    update_clamp: float
+    trim: float
+    bootstrap: bool
+    loss: Loss
+    products: Products
+    scalars: Scalars
+    fit_intercept: bool
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Rows as bin codes, a target of unit weighted standard deviation, and positive weights."""
+
+    bins: Bins
+    codes: CodeArray
+    target: FloatArray
+    weight: FloatArray

@@ -1,0 +1,105 @@
+"""Backfit: the scalars of all stages refitted together, an orthogonal projection onto them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from seplearn.fitting.options import Scalars, TrainingData
+from seplearn.kernels.arrays import BoolArray, FloatArray
+from seplearn.kernels.evaluate import weighted_dot
+from seplearn.model.stage import Branch
+
+_CONDITION = 1e-13  # eigenvalues of the scaled Gram matrix below this are rounding noise
+
+
+class Projection:
+    """The products of all stages on the training rows, and the target projected onto them.
+
+    Columns are scaled to a largest value of one; the logs of their sizes are remembered, so that
+    a product may be of any size. The Gram matrix grows by one row with every column. Its first
+    column is the product of ones: the intercept, if there is one.
+    """
+
+    def __init__(self, data: TrainingData, scalars: Scalars, fit_intercept: bool) -> None:
+        self._data = data
+        self._scalars = scalars
+        self._fit_intercept = fit_intercept
+        self._columns: list[FloatArray] = [np.ones(len(data.target))]
+        self._log_sizes: list[float] = []
+        self._free: list[bool] = []
+        self._gram = np.array([[data.weight.sum()]])
+        self._with_target = np.array([np.dot(data.weight, data.target)])
+
+    def append(self, branch: Branch) -> None:
+        """Add the column of a branch, with its sign; a signed product may get any coefficient."""
+        data = self._data
+        column = branch.log_sizes(data.codes, data.bins)
+        log_size = float(column.max())
+        np.exp(column - log_size, out=column)
+        column *= branch.signs(data.codes, data.bins)
+        self._columns.append(column)
+        self._log_sizes.append(log_size)
+        self._free.append(self._scalars == "ols" or branch.negative is not None)
+        new = np.array([weighted_dot(column, other, data.weight) for other in self._columns])
+        self._gram = np.block([[self._gram, new[:-1, None]], [new[None, :]]])
+        target = weighted_dot(column, data.target, data.weight)
+        self._with_target = np.append(self._with_target, target)
+
+    def solve(self) -> Scales:
+        """Least squares of the target on all columns; the intercept is projected out first."""
+        matrix, right = self._gram[1:, 1:], self._with_target[1:]
+        sums, total, target_sum = self._gram[1:, 0], self._gram[0, 0], self._with_target[0]
+        if self._fit_intercept:
+            matrix = matrix - np.outer(sums, sums) / total
+            right = right - sums * target_sum / total
+        coefficients = least_squares(matrix, right, np.array(self._free))
+        intercept = (
+            float((target_sum - sums @ coefficients) / total) if self._fit_intercept else 0.0
+        )
+        fitted = np.full(len(self._data.target), intercept)
+        for coefficient, column in zip(coefficients, self._columns[1:], strict=True):
+            fitted += coefficient * column
+        with np.errstate(divide="ignore"):
+            log_scales = np.log(np.abs(coefficients)) - np.array(self._log_sizes)
+        return Scales(np.sign(coefficients), log_scales, intercept, fitted)
+
+
+@dataclass(frozen=True, eq=False)
+class Scales:
+    """Refitted coefficients, relative to each branch's own sign, and what they predict."""
+
+    signs: FloatArray
+    log_scales: FloatArray
+    intercept: float
+    fitted: FloatArray
+
+    def apply(self, branch: Branch, k: int) -> Branch:
+        """Branch number ``k`` with its refitted coefficient."""
+        sign = float(self.signs[k]) * branch.coefficient_sign
+        return branch.with_scale(sign, float(self.log_scales[k]))
+
+
+def least_squares(matrix: FloatArray, right: FloatArray, free: BoolArray) -> FloatArray:
+    """Minimise c'Gc - 2c'h with c >= 0 where not ``free``, from the Gram matrix G and h.
+
+    Columns are scaled to unit norm and directions that are rounding noise are left at zero, so
+    that two proportional products do not get huge opposite coefficients.
+    """
+    norms = np.sqrt(np.maximum(np.diag(matrix), np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(matrix / np.outer(norms, norms))
+    keep = values > _CONDITION * values.max()
+    root = np.sqrt(values[keep])
+    # G = A'A and h = A'b: an ordinary least-squares problem with as many rows as directions.
+    a = root[:, None] * vectors[:, keep].T
+    b = (vectors[:, keep].T @ (right / norms)) / root
+    if free.all():
+        coefficients: FloatArray = np.linalg.lstsq(a, b, rcond=None)[0] / norms
+        return coefficients
+    # A free coefficient is the difference of two non-negative ones.
+    solution, _ = nnls(np.hstack([a, -a[:, free]]), b, maxiter=100 * len(right))
+    coefficients = solution[: len(right)] / norms
+    coefficients[free] -= solution[len(right) :] / norms[free]
+    return coefficients

@@ -1,0 +1,160 @@
+"""The outer loop: a stage on the residuals, all scalars refitted, again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from seplearn.fitting.aggregate import Aggregate, combine
+from seplearn.fitting.grid import Grid, axis_hashes, fit_grid, random_streams, refine_rules
+from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.scalars import Projection, Scales
+from seplearn.fitting.workers import Workers
+from seplearn.kernels.arrays import FloatArray
+from seplearn.model.model import SeparationModel
+from seplearn.model.stage import Branch, Stage
+
+
+@dataclass(frozen=True)
+class StageRecord:
+    """What happened while one stage was added.
+
+    Attributes
+    ----------
+    loss : float
+        Weighted mean squared error on the training rows after all scalars were refitted.
+    n_kept, n_grids : int
+        Bagged grids averaged, of those fitted.
+    mean_actions : float
+        Splits and resplits per grid.
+    scalars : tuple of (lambda_plus, lambda_minus)
+        The scalars of all stages so far, as refitted after this one.
+    intercept : float
+        The constant, as refitted after this stage.
+    seconds : float
+        Time the stage took.
+    """
+
+    loss: float
+    n_kept: int
+    n_grids: int
+    mean_actions: float
+    scalars: tuple[tuple[float, float], ...]
+    intercept: float
+    seconds: float
+
+    def scaled(self, factor: float) -> StageRecord:
+        """The record of the same fit to a target ``factor`` times as large."""
+        return replace(
+            self,
+            loss=self.loss * factor**2,
+            scalars=tuple((plus * factor, minus * factor) for plus, minus in self.scalars),
+            intercept=self.intercept * factor,
+        )
+
+
+OnStage = Callable[[StageRecord], None]
+
+
+def fit_stagewise(
+    data: TrainingData,
+    options: FitOptions,
+    seed: np.random.SeedSequence,
+    workers: Workers,
+    on_stage: OnStage,
+) -> tuple[SeparationModel, list[StageRecord]]:
+    """Fit the paper's TSL: forward stagewise with a joint refit of all scalars after each stage.
+
+    This is orthogonal greedy approximation: the residual a new stage sees is orthogonal to all
+    earlier products (up to the sign constraint of the scalars).
+    """
+    hashes = axis_hashes(data.codes)
+    projection = Projection(data, options.scalars, options.fit_intercept)
+    fitted = np.zeros_like(data.target)
+    if options.fit_intercept:
+        fitted[:] = np.average(data.target, weights=data.weight)
+    stages: list[Stage] = []
+    records: list[StageRecord] = []
+    model = SeparationModel(data.bins, float(fitted[0]), ())
+    n_splits = options.n_splits
+    for stage_seed in seed.spawn(options.n_stages):
+        started = time.perf_counter()
+        seeds = stage_seed.generate_state(options.n_grids, np.uint64)
+        streams = [random_streams(s, hashes) for s in seeds]
+        grids, aggregate = fit_stage(
+            data, options, data.target - fitted, n_splits, streams, workers
+        )
+        if stages and all(grid.n_actions == 0 for grid in grids):
+            break
+        stages.append(aggregate.stage)
+        for branch in aggregate.stage.branches:
+            projection.append(branch)
+        scales = projection.solve()
+        fitted = scales.fitted
+        model = SeparationModel(data.bins, scales.intercept, tuple(_rescaled(stages, scales)))
+        records.append(
+            _record(model, data, grids, aggregate, fitted, time.perf_counter() - started)
+        )
+        on_stage(records[-1])
+        n_splits = max(1, round(n_splits * options.decay))
+    return model, records
+
+
+def fit_stage(
+    data: TrainingData,
+    options: FitOptions,
+    residual: FloatArray,
+    n_splits: int,
+    streams: list[np.ndarray],
+    workers: Workers,
+) -> tuple[list[Grid], Aggregate]:
+    """Algorithm 11: bag grids on the outer residuals and combine them; scalars are left at one."""
+    signed = options.products == "single"
+    branches = (True, False) if signed else stage_branches(residual)
+    rules = refine_rules(options, data, residual, n_splits)
+
+    def fit_bag(random: np.ndarray) -> Grid:
+        return fit_grid(data, residual, branches, options.bootstrap, rules, random, workers.stop)
+
+    grids = workers.map(fit_bag, streams)
+    return grids, combine(grids, data, branches, options.trim, signed, workers)
+
+
+def stage_branches(residual: FloatArray) -> tuple[bool, bool]:
+    """Which of (+, -) a stage has: one only when no residual asks for the other."""
+    if (residual >= 0).all():
+        return True, False
+    if (residual <= 0).all():
+        return False, True
+    return True, True
+
+
+def _rescaled(stages: list[Stage], scales: Scales) -> list[Stage]:
+    numbers = iter(range(len(scales.signs)))
+
+    def refitted(branch: Branch | None) -> Branch | None:
+        return None if branch is None else scales.apply(branch, next(numbers))
+
+    return [Stage(refitted(stage.plus), refitted(stage.minus)) for stage in stages]
+
+
+def _record(
+    model: SeparationModel,
+    data: TrainingData,
+    grids: list[Grid],
+    aggregate: Aggregate,
+    fitted: FloatArray,
+    seconds: float,
+) -> StageRecord:
+    return StageRecord(
+        loss=float(np.average((data.target - fitted) ** 2, weights=data.weight)),
+        n_kept=len(aggregate.kept),
+        n_grids=len(grids),
+        mean_actions=float(np.mean([grid.n_actions for grid in grids])),
+        scalars=tuple((stage.lambda_plus, stage.lambda_minus) for stage in model.stages),
+        intercept=model.intercept,
+        seconds=seconds,
+    )

@@ -1,0 +1,59 @@
+"""The array types and tuples that kernels share. Everything numeric is float64 unless said."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+RandomState: TypeAlias = npt.NDArray[np.uint64]
+CodeArray: TypeAlias = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
+
+
+class GridState(NamedTuple):
+    """All that changes while one grid is refined, and the bins it is refined on.
+
+    Bins of all axes lie one after the other: bin ``b`` of axis ``j`` has the flat index
+    ``offset[j] + b``.
+    """
+
+    codes: CodeArray  # (n, p): bin of each row on each axis
+    offset: IntArray  # (p + 1,): first flat bin of each axis
+    order: npt.NDArray[np.int32]  # (p, n_in_bag): rows of the bag sorted by their bin on each axis
+    start: IntArray  # (n_flat + p,): where each bin begins in `order`; axis j at offset[j] + j
+    weight: FloatArray  # (n,): sample weight times bootstrap count
+    times: FloatArray  # (n,): how often the row is in the bag
+    rows: FloatArray  # (n, 3): lambda+ m+, lambda- m-, within-stage residual r
+    sums: FloatArray  # (n_flat, 8): S11, S22, S12, t1, t2, count, and padding to a cache line
+    log_factors: FloatArray  # (2, n_flat): log of the + and of the - factor
+    negative: BoolArray  # (n_flat,): factor of a signed product is negative
+    is_cut: BoolArray  # (n_flat,): an interval starts at this bin
+
+
+class RefineRules(NamedTuple):
+    """What a refinement may do: the paper's hyperparameters of a single grid."""
+
+    n_splits: int
+    n_columns: int  # columns offered at each step
+    split_try: int  # cuts tried per (column, interval)
+    min_interval_samples: float
+    min_gain: float
+    ridge: float  # > 0, so that every 2x2 system has a solution
+    v_min: float
+    v_max: float
+    kappa: float  # Huber threshold; infinity is squared error
+    signed: bool  # factors may turn negative (the paper's one-product ablation)
+
+
+class Action(NamedTuple):
+    """A split or resplit on an axis: the bins [lo, cut) and [cut, hi) get new multipliers."""
+
+    gain: float
+    axis: int
+    lo: int
+    cut: int
+    hi: int

@@ -1,0 +1,60 @@
+"""How every kernel is compiled, and the one message a user sees while that happens."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core import event
+
+_logger = logging.getLogger("seplearn")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# Sums may be reassociated and contracted, but infinities and NaN keep their meaning: the scoring
+# loops rely on a NaN gain never being greater than the best one.
+_FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
+
+
+def kernel(function: _Function) -> _Function:
+    """Compile ``function`` to machine code on first use and keep the result on disk.
+
+    Kernels release the GIL, so plain threads run them side by side; none uses numba's own
+    threading layer, which would not survive a fork.
+    """
+    compiled = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH, error_model="numpy")(function)
+    return cast("_Function", compiled)
+
+
+class _Announcer(event.Listener):
+    """Log one line at the first real compilation; a kernel read from the cache triggers none."""
+
+    def __init__(self) -> None:
+        self.announced = False
+
+    def on_start(self, event: event.Event) -> None:  # noqa: ARG002
+        if not self.announced:
+            self.announced = True
+            _logger.warning("compiling kernels once; later runs start from the cache")
+
+    def on_end(self, event: event.Event) -> None:  # noqa: ARG002
+        return
+
+
+_announcer = _Announcer()
+
+
+@contextmanager
+def compilation_announced() -> Iterator[None]:
+    """Within this block, the process's first compilation is announced through ``logging``.
+
+    The message is a warning of the ``seplearn`` logger, so without any logging set-up it appears
+    on standard error.
+    """
+    event.register("numba:compile", _announcer)  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", _announcer)  # type: ignore[no-untyped-call]

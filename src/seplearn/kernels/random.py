@@ -1,0 +1,42 @@
+"""A random stream that lives in one array cell, so that a grid's draws depend on its seed alone.
+
+The generator is xorshift64: shifts and exclusive-ors only, hence the same in compiled and in
+interpreted runs. It serves subsampling and the bootstrap, nothing that needs cryptographic quality.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seplearn.kernels.arrays import FloatArray, IntArray, RandomState
+from seplearn.kernels.compiler import kernel
+
+
+@kernel
+def draw_below(state: RandomState, n: int) -> np.int64:
+    """Draw an integer from 0, ..., n - 1; ``state`` is a one-element uint64 array, not zero."""
+    x = state[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    state[0] = x
+    # The upper 32 bits scaled to [0, n): no division, and no bias that matters for n << 2**32.
+    return np.int64(((x >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
+
+
+@kernel
+def draw_head(state: RandomState, k: int, n: int, items: IntArray) -> None:
+    """Make ``items[:k]`` a random sample without replacement of ``items[:n]`` (in place)."""
+    for a in range(k):
+        b = a + draw_below(state, n - a)
+        kept = items[a]
+        items[a] = items[b]
+        items[b] = kept
+
+
+@kernel
+def bootstrap_counts(state: RandomState, counts: FloatArray) -> None:
+    """Add one to ``len(counts)`` cells drawn with replacement: the bootstrap as weights."""
+    n = counts.shape[0]
+    for _ in range(n):
+        counts[draw_below(state, n)] += 1.0

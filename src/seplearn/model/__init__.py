@@ -1,0 +1,6 @@
+"""The fitted model: immutable stages on bins; it predicts and knows nothing of fitting."""
+
+from seplearn.model.model import SeparationModel
+from seplearn.model.stage import Branch, Stage
+
+__all__ = ["Branch", "SeparationModel", "Stage"]

@@ -1,0 +1,50 @@
+"""The model as a whole: a constant and a sum of stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from seplearn.kernels.arrays import CodeArray, FloatArray
+from seplearn.model.stage import Stage
+from seplearn.table.binning import Bins
+
+
+@dataclass(frozen=True, eq=False)
+class SeparationModel:
+    """``m(x) = intercept + sum of stages``, all on the same bins."""
+
+    bins: Bins
+    intercept: float
+    stages: tuple[Stage, ...]
+
+    def scaled(self, factor: float) -> SeparationModel:
+        """The model times a positive number."""
+        stages = tuple(stage.scaled(factor) for stage in self.stages)
+        return replace(self, intercept=self.intercept * factor, stages=stages)
+
+    def with_scalars(
+        self, scalars: Sequence[tuple[float, float]], intercept: float
+    ) -> SeparationModel:
+        """The first ``len(scalars)`` stages with other (lambda_plus, lambda_minus)."""
+        stages = tuple(
+            stage.with_scalars(*pair)
+            for stage, pair in zip(self.stages[: len(scalars)], scalars, strict=True)
+        )
+        return replace(self, intercept=intercept, stages=stages)
+
+    def predict(self, codes: CodeArray) -> FloatArray:
+        """Prediction for rows given as bin codes."""
+        total = np.full(len(codes), self.intercept)
+        for stage in self.stages:
+            total += stage.evaluate(codes, self.bins)
+        return total
+
+    def contributions(self, codes: CodeArray) -> FloatArray:
+        """Contribution of every stage, shape (n, n_stages); add the intercept to get predict."""
+        out = np.empty((len(codes), len(self.stages)))
+        for s, stage in enumerate(self.stages):
+            out[:, s] = stage.evaluate(codes, self.bins)
+        return out

@@ -1,0 +1,133 @@
+"""A stage: a positive product minus a positive product, read as backbone and tilt."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray
+from seplearn.kernels.evaluate import log_products, product_signs
+from seplearn.table.binning import Bins
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """One separable product: ``coefficient * prod_j a_j(x_j)``.
+
+    Attributes
+    ----------
+    coefficient_sign : {-1.0, 0.0, 1.0}
+        Sign of the coefficient in the prediction; 0 when the scalar refit left nothing of it.
+    log_scale : float
+        Log of the coefficient's size. Logs are the stored truth: a product of many factors
+        becomes a sum, with nothing to overflow on the way.
+    log_factors : array of shape (n_flat,)
+        Log of |a_j| in every bin of every axis, centred on each axis.
+    negative : array of shape (n_flat,), optional
+        Where a_j is negative; None for a positive product.
+    """
+
+    coefficient_sign: float
+    log_scale: float
+    log_factors: FloatArray
+    negative: BoolArray | None = None
+
+    @property
+    def coefficient(self) -> float:
+        return self.coefficient_sign * math.exp(self.log_scale)
+
+    def with_scale(self, coefficient_sign: float, log_scale: float) -> Branch:
+        """The same curves with another coefficient."""
+        return replace(self, coefficient_sign=coefficient_sign, log_scale=log_scale)
+
+    def with_coefficient(self, coefficient: float) -> Branch:
+        """The same curves with another coefficient, given as a number."""
+        log_scale = math.log(abs(coefficient)) if coefficient else 0.0
+        return self.with_scale(float(np.sign(coefficient)), log_scale)
+
+    def scaled(self, factor: float) -> Branch:
+        """The branch times a positive number."""
+        return replace(self, log_scale=self.log_scale + math.log(factor))
+
+    def evaluate(self, codes: CodeArray, bins: Bins) -> FloatArray:
+        """Contribution to the prediction for rows given as bin codes."""
+        if self.coefficient_sign == 0.0:
+            return np.zeros(len(codes))
+        values = self.log_sizes(codes, bins)
+        np.exp(values, out=values)
+        values *= self.signs(codes, bins)
+        return values
+
+    def log_sizes(self, codes: CodeArray, bins: Bins) -> FloatArray:
+        """Log of the contribution's size, row by row."""
+        out = np.empty(len(codes))
+        log_products(codes, bins.offset, self.log_factors, out)
+        out += self.log_scale
+        return out
+
+    def signs(self, codes: CodeArray, bins: Bins) -> FloatArray | float:
+        """Sign of the contribution: one for all rows of a positive product, else row by row."""
+        if self.negative is None:
+            return self.coefficient_sign
+        out = np.empty(len(codes))
+        product_signs(codes, bins.offset, self.negative, out)
+        return self.coefficient_sign * out
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """``lambda_plus * prod a_plus - lambda_minus * prod a_minus``; either part may be absent.
+
+    Attributes
+    ----------
+    plus, minus : Branch or None
+        The two products. The coefficient of ``minus`` carries the minus sign.
+    """
+
+    plus: Branch | None
+    minus: Branch | None
+
+    @property
+    def branches(self) -> tuple[Branch, ...]:
+        return tuple(branch for branch in (self.plus, self.minus) if branch is not None)
+
+    @property
+    def lambda_plus(self) -> float:
+        return 0.0 if self.plus is None else self.plus.coefficient
+
+    @property
+    def lambda_minus(self) -> float:
+        return 0.0 if self.minus is None else -self.minus.coefficient
+
+    @property
+    def is_two_branch(self) -> bool:
+        """Whether both products are positive and present, so that backbone and tilt exist."""
+        return self.lambda_plus > 0 and self.lambda_minus > 0 and not self.is_signed
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether factors may be negative (``products="single"``)."""
+        return any(branch.negative is not None for branch in self.branches)
+
+    def with_scalars(self, lambda_plus: float, lambda_minus: float) -> Stage:
+        """The same curves with other scalars."""
+        return Stage(
+            None if self.plus is None else self.plus.with_coefficient(lambda_plus),
+            None if self.minus is None else self.minus.with_coefficient(-lambda_minus),
+        )
+
+    def scaled(self, factor: float) -> Stage:
+        """The stage times a positive number."""
+        return Stage(
+            None if self.plus is None else self.plus.scaled(factor),
+            None if self.minus is None else self.minus.scaled(factor),
+        )
+
+    def evaluate(self, codes: CodeArray, bins: Bins) -> FloatArray:
+        """Contribution of the stage to the prediction for rows given as bin codes."""
+        total = np.zeros(len(codes))
+        for branch in self.branches:
+            total += branch.evaluate(codes, bins)
+        return total

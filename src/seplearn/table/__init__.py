@@ -1,0 +1,1 @@
+"""The table entering: from columns of values to columns of bins."""

@@ -1,0 +1,31 @@
+import threading
+import time
+
+import pytest
+
+from seplearn.fitting.workers import ThreadWorkers
+
+
+def test_results_come_in_the_order_of_the_items():
+    with ThreadWorkers(2) as workers:
+        assert workers.map(lambda x: time.sleep(0.01 * (3 - x)) or x, range(4)) == [0, 1, 2, 3]
+        assert not workers.stop[0]
+
+
+def test_an_exception_stops_the_others():
+    def fail(x):
+        if x == 1:
+            raise RuntimeError("bag 1")
+        return x
+
+    workers = ThreadWorkers(1)
+    with pytest.raises(RuntimeError, match="bag 1"), workers:
+        workers.map(fail, range(1000))
+    assert workers.stop[0]
+
+
+def test_no_thread_outlives_the_block():
+    before = threading.active_count()
+    with ThreadWorkers(3) as workers:
+        workers.map(lambda x: x, range(10))
+    assert threading.active_count() == before

@@ -1,0 +1,209 @@
+"""The oracle: the paper's algorithms written plainly, one line of the paper after the other.
+
+Nothing here is fast and nothing is shared with the package, except the tuples that kernels take.
+Rows are Python loops, sums are taken from scratch, least squares is solved on the full matrix.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+from scipy.optimize import nnls
+
+
+def edges_rule(edges, value):
+    """Bin of a value: the number of edges at or below it."""
+    return sum(1 for edge in edges if edge <= value)
+
+
+def product(codes, factors):
+    """prod_j m_j(x_j) for every row; factors is a list of arrays, one per axis."""
+    return np.array([math.prod(f[c] for f, c in zip(factors, row, strict=True)) for row in codes])
+
+
+def huber(weight, residual, kappa):
+    return weight * min(1.0, kappa / abs(residual)) if residual != 0 else weight
+
+
+def clamp(v, v_min, v_max, signed=False):
+    if signed and v < 0:
+        return -clamp(-v, v_min, v_max)
+    return max(v_min, min(v_max, v))
+
+
+def local_loss(rows, u_plus, u_minus, ridge):
+    """The regularised loss of a region; rows are (w, m+, m-, r)."""
+    fit = sum(w * (r - (u_plus * plus - u_minus * minus)) ** 2 for w, plus, minus, r in rows)
+    return fit + ridge * (u_plus**2 + u_minus**2)
+
+
+def solve_two_tensor(rows, rules):
+    """Multipliers of a region and the error reduction at the clamped update, from its rows."""
+    rows = np.asarray(rows, dtype=float).reshape(-1, 4)
+    w, plus, minus, r = rows.T
+    design = np.stack([plus, -minus], axis=1)
+    system = design.T @ (w[:, None] * design) + rules.ridge * np.eye(2)
+    u = np.linalg.solve(system, design.T @ (w * r))
+    v = [clamp(1 + value, rules.v_min, rules.v_max, rules.signed) for value in u]
+    gain = local_loss(rows, 0.0, 0.0, rules.ridge)
+    gain -= local_loss(rows, v[0] - 1, v[1] - 1, rules.ridge)
+    return v[0], v[1], gain
+
+
+class Grid:
+    """A grid tensor: intervals and values per axis, everything recomputed whenever it is asked."""
+
+    def __init__(self, codes, n_bins, residual, weight, count, rules, two_branches=True):
+        self.codes, self.n_bins, self.outer, self.rules = codes, n_bins, residual, rules
+        self.weight, self.count = weight * count, count
+        self.boundaries = [[] for _ in n_bins]
+        self.plus = [np.ones(b) for b in n_bins]
+        self.minus = [np.ones(b) for b in n_bins]
+        self.lambda_plus, self.lambda_minus = self.initial_scalars(two_branches)
+
+    def initial_scalars(self, two_branches):
+        w = [huber(w, r, self.rules.kappa) for w, r in zip(self.weight, self.outer, strict=True)]
+        if self.rules.signed:
+            return math.sqrt(np.average(self.outer**2, weights=w)), 0.0
+        plus = np.average(np.maximum(self.outer, 0), weights=w)
+        minus = np.average(np.maximum(-self.outer, 0), weights=w) if two_branches else 0.0
+        return plus, minus
+
+    def rows(self):
+        """(w, lambda+ m+, lambda- m-, r) of every row of the bag, by ComputePredictions."""
+        plus = self.lambda_plus * product(self.codes, self.plus)
+        minus = self.lambda_minus * product(self.codes, self.minus)
+        r = self.outer - plus + minus
+        w = [huber(w, e, self.rules.kappa) for w, e in zip(self.weight, r, strict=True)]
+        return np.stack([w, plus, minus, r], axis=1)
+
+    def sums(self):
+        """S11, S22, S12, t1, t2 and the count of every bin of every axis."""
+        out = [np.zeros((b, 6)) for b in self.n_bins]
+        for i, (w, plus, minus, r) in enumerate(self.rows()):
+            stats = [w * plus**2, w * minus**2, -w * plus * minus, w * r * plus, -w * r * minus]
+            for j, code in enumerate(self.codes[i]):
+                out[j][code] += [*stats, self.count[i]]
+        return np.concatenate(out)
+
+    def intervals(self, axis):
+        marks = [0, *sorted(self.boundaries[axis]), self.n_bins[axis]]
+        return list(itertools.pairwise(marks))
+
+    def region(self, axis, lo, hi):
+        inside = (self.codes[:, axis] >= lo) & (self.codes[:, axis] < hi) & (self.count > 0)
+        return self.rows()[inside], self.count[inside].sum()
+
+    def gain(self, axis, lo, cut, hi):
+        parts = (self.region(axis, lo, cut)[0], self.region(axis, cut, hi)[0])
+        return sum(solve_two_tensor(rows, self.rules)[2] for rows in parts)
+
+    def candidates(self, axis):
+        """Every valid split and every resplit, as (lo, cut, hi)."""
+        found = []
+        intervals = self.intervals(axis)
+        for lo, hi in intervals:
+            for cut in range(lo + 1, hi):
+                sides = self.region(axis, lo, cut)[1], self.region(axis, cut, hi)[1]
+                if min(sides) >= self.rules.min_interval_samples:
+                    found.append((lo, cut, hi))
+        found += [(a, b, c) for (a, b), (_, c) in itertools.pairwise(intervals)]
+        return found
+
+    def best_gain(self):
+        axes = range(len(self.n_bins))
+        gains = [self.gain(j, *action) for j in axes for action in self.candidates(j)]
+        return max(gains, default=0.0)
+
+    def apply(self, axis, lo, cut, hi):
+        left = solve_two_tensor(self.region(axis, lo, cut)[0], self.rules)
+        right = solve_two_tensor(self.region(axis, cut, hi)[0], self.rules)
+        for (v_plus, v_minus, _), a, b in ((left, lo, cut), (right, cut, hi)):
+            self.plus[axis][a:b] *= v_plus
+            self.minus[axis][a:b] *= v_minus
+        if cut not in self.boundaries[axis]:
+            self.boundaries[axis].append(cut)
+
+    def refitted_scalars(self):
+        """lambda+ and lambda- after the least-squares projection at the end of Algorithm 1."""
+        v_plus, v_minus, _ = solve_two_tensor(self.rows()[self.count > 0], self.rules)
+        return self.lambda_plus * v_plus, self.lambda_minus * v_minus
+
+
+def centre(codes, weight, factors, scalar):
+    """Divide every factor by its weighted geometric mean on the data; multiply the scalar by it."""
+    out = []
+    for j, factor in enumerate(factors):
+        logs = np.log(factor)
+        mean = np.average(logs[codes[:, j]], weights=weight)
+        out.append(np.exp(logs - mean))
+        scalar *= math.exp(mean)
+    return out, scalar
+
+
+def cosine(a, b, weight):
+    norm_a, norm_b = math.sqrt(np.sum(weight * a * a)), math.sqrt(np.sum(weight * b * b))
+    if norm_a == 0 or norm_b == 0:
+        return 1.0 if norm_a == norm_b else 0.0
+    return np.sum(weight * a * b) / (norm_a * norm_b)
+
+
+def combine(codes, weight, bags, trim):
+    """Algorithm 12 for two-branch bags [(plus factors, minus factors, lambda+, lambda-), ...].
+
+    Returns the averaged + and - factors and the sorted numbers of the bags kept.
+    """
+    distance = [sum((a[2] - b[2]) ** 2 + (a[3] - b[3]) ** 2 for b in bags) for a in bags]
+    anchor = bags[int(np.argmin(distance))]
+
+    def summaries(bag):
+        plus, minus = product(codes, bag[0]), product(codes, bag[1])
+        return np.sqrt(plus * minus), 0.5 * np.log(plus / minus)
+
+    anchor_b, anchor_d = summaries(anchor)
+    scores = []
+    for bag in bags:
+        b, d = summaries(bag)
+        scores.append((cosine(anchor_b, b, weight) + 1) * (cosine(anchor_d, d, weight) + 1) / 4)
+    keep = math.ceil(round((1 - trim) * len(bags), 9))
+    kept = sorted(sorted(range(len(bags)), key=lambda c: -scores[c])[: max(1, keep)])
+    axes = range(len(bags[0][0]))
+    averages = [
+        [np.exp(np.mean([np.log(bags[c][side][j]) for c in kept], axis=0)) for j in axes]
+        for side in (0, 1)
+    ]
+    return averages[0], averages[1], kept, scores
+
+
+def backfit(columns, target, weight, scalars, fit_intercept):
+    """Fitted values of the joint refit: weighted least squares on the full design matrix.
+
+    ``columns`` are the signed products; the coefficients are free for "ols", else non-negative.
+    """
+    root = np.sqrt(weight)
+    design = np.stack(columns, axis=1)
+    ones = np.ones((len(target), 1))
+    if scalars == "ols":
+        full = np.hstack([design, ones]) if fit_intercept else design
+        coefficients = np.linalg.lstsq(root[:, None] * full, root * target, rcond=1e-7)[0]
+        return full @ coefficients
+    full = np.hstack([design, ones, -ones]) if fit_intercept else design
+    coefficients, _ = nnls(root[:, None] * full, root * target, maxiter=10_000)
+    return full @ coefficients
+
+
+def predict(codes, intercept, stages, offset):
+    """intercept + sum of stages; a stage is [(coefficient, flat factors), ...]."""
+    out = []
+    for row in codes:
+        total = intercept
+        for branches in stages:
+            for coefficient, flat in branches:
+                value = coefficient
+                for j, code in enumerate(row):
+                    value *= flat[offset[j] + code]
+                total += value
+        out.append(total)
+    return np.array(out)

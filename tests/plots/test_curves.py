@@ -1,0 +1,25 @@
+import numpy as np
+import pytest
+
+from seplearn import TSLRegressor, datasets, explain
+from seplearn.plots import plot_curves
+
+
+@pytest.mark.parametrize(
+    ("shift", "options"),
+    [(0.0, {}), (100.0, {"fit_intercept": False}), (0.0, {"products": "single"})],
+)
+def test_every_kind_of_stage_draws(shift, options, tmp_path):
+    X, y = datasets.masked_interaction(300, random_state=0)
+    X[:, 2] = 1.0
+    model = TSLRegressor(1, n_grids=2, random_state=0, **options).fit(X, y + shift)
+    ranges = [(column.min(), column.max() + 1) for column in X.T]
+    figure = plot_curves(explain.curves(model.model_, 0), ["a", "b", "c"], ranges)
+    assert len(figure.axes) == 9
+    assert [axes.get_title() for axes in figure.axes[:3]] == ["a", "b", "c"]
+    figure.savefig(tmp_path / "curves.png")
+    assert (tmp_path / "curves.png").stat().st_size > 10_000
+    drawn = list(figure.axes[0].patches)
+    assert len(drawn) == sum(b is not None for b in (model.stages_[0].plus, model.stages_[0].minus))
+    values = drawn[0].get_data().values
+    assert np.isfinite(values).all()

@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+
+from seplearn import TSLRegressor
+
+X = np.random.default_rng(0).normal(size=(20, 2))
+Y = X[:, 0]
+
+PARAMETERS = [
+    ("n_stages", 0, ValueError, "n_stages must be an integer >= 1, got 0"),
+    ("n_stages", 2.0, TypeError, "n_stages must be an integer >= 1, got 2.0 of type float"),
+    ("n_stages", True, TypeError, "n_stages must be an integer"),
+    ("n_grids", -1, ValueError, "n_grids must be an integer >= 1, got -1"),
+    ("n_splits", "many", TypeError, "n_splits must be an integer >= 1, got 'many' of type str"),
+    ("decay", 0.0, ValueError, "decay must be a number > 0 and <= 1, got 0.0"),
+    ("decay", 1.5, ValueError, "decay must be a number > 0 and <= 1, got 1.5"),
+    ("split_try", 0, ValueError, "split_try"),
+    ("colsample", 0, ValueError, "colsample must be a number > 0 and <= 1, got 0"),
+    ("colsample", None, TypeError, "colsample must be a number > 0 and <= 1, got None"),
+    ("min_interval_samples", 0, ValueError, "min_interval_samples"),
+    ("min_gain", -0.1, ValueError, "min_gain must be a number >= 0, got -0.1"),
+    ("min_gain", float("inf"), ValueError, "min_gain"),
+    ("ridge", -1, ValueError, "ridge must be a number >= 0, got -1"),
+    ("ridge", float("nan"), ValueError, "ridge"),
+    ("update_clamp", 0, ValueError, "update_clamp must be a number > 0 and <= 300, got 0"),
+    ("trim", 1.01, ValueError, "trim must be a number >= 0 and <= 1, got 1.01"),
+    ("bootstrap", 1, TypeError, "bootstrap must be True or False, got 1 of type int"),
+    ("loss", "l2", ValueError, "loss must be one of 'squared_error', 'huber', got 'l2'"),
+    ("loss", None, TypeError, "loss must be one of"),
+    ("products", "triple", ValueError, "products"),
+    ("scalars", "lasso", ValueError, "scalars"),
+    ("fit_intercept", "yes", TypeError, "fit_intercept must be True or False"),
+    ("max_bins", 1, ValueError, "max_bins must be an integer >= 2 and <= 4095, got 1"),
+    ("max_bins", 4096, ValueError, "max_bins"),
+    ("random_state", -1, ValueError, "random_state must be None, an integer"),
+    ("random_state", "seed", TypeError, "random_state"),
+    ("random_state", True, TypeError, "random_state"),
+    ("n_jobs", 0, ValueError, "n_jobs must be None or an integer other than 0, got 0"),
+    ("n_jobs", 1.5, TypeError, "n_jobs"),
+    ("verbose", -1, ValueError, "verbose"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "error", "message"), PARAMETERS)
+def test_parameters(name, value, error, message):
+    with pytest.raises(error, match=message.replace("(", r"\(")):
+        TSLRegressor(**{name: value}).fit(X, Y)
+
+
+def replaced(array, value):
+    out = array.copy()
+    out[3] = value
+    return out
+
+
+DATA = [
+    (replaced(X, np.nan), Y, "Input X contains NaN"),
+    (replaced(X, np.inf), Y, "Input X contains infinity"),
+    (X, replaced(Y, np.nan), "Input y contains NaN"),
+    (X, replaced(Y, -np.inf), "Input y contains infinity"),
+    (X, Y[:-1], "inconsistent numbers of samples"),
+    (X[:0], Y[:0], "0 sample"),
+    (X[:, :0], Y, "0 feature"),
+    (X[:, 0], Y, "Expected 2D array, got 1D array"),
+    (X[None], Y, "Found array with dim 3"),
+    (X, np.stack([Y, Y], axis=1), "y should be a 1d array"),
+    (X.astype(complex), Y, "Complex data not supported"),
+    ([["a", "b"]] * 20, Y, "could not convert string to float"),
+]
+
+
+@pytest.mark.parametrize(("x", "y", "message"), DATA)
+def test_data(x, y, message):
+    model = TSLRegressor(n_stages=1)
+    with pytest.raises(ValueError, match=message):
+        model.fit(x, y)
+    assert not hasattr(model, "model_")
+    assert not hasattr(model, "n_features_in_")
+
+
+WEIGHTS = [
+    (np.zeros(20), "sample_weight must have a positive sum, got zeros only"),
+    (-np.ones(20), "Negative values"),
+    (np.ones(19), "sample_weight.shape == \\(19,\\), expected \\(20,\\)"),
+    (np.full(20, np.nan), "sample_weight contains NaN"),
+]
+
+
+@pytest.mark.parametrize(("weight", "message"), WEIGHTS)
+def test_weights(weight, message):
+    with pytest.raises(ValueError, match=message):
+        TSLRegressor(n_stages=1).fit(X, Y, sample_weight=weight)
+
+
+def test_prediction_tables():
+    model = TSLRegressor(n_stages=1, n_grids=2, random_state=0).fit(X, Y)
+    for table in (X[:, :1], np.hstack([X, X])):
+        with pytest.raises(ValueError, match="features"):
+            model.predict(table)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        model.predict(replaced(X, np.nan))
+    with pytest.raises(ValueError, match="0 sample"):
+        model.predict(X[:0])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-8, 1e8, 1e150])
+def test_targets_of_any_size(scale):
+    model = TSLRegressor(n_stages=2, n_grids=3, random_state=0).fit(X, scale * Y)
+    assert model.score(X, scale * Y) > 0.3
+    assert np.isfinite(model.predict(X)).all()

@@ -1,0 +1,75 @@
+"""What must not change a fit: the unit of y, the order of columns, the unit of a feature."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seplearn import TSLRegressor, datasets
+
+VARIANTS = [
+    {},
+    {"scalars": "ols", "fit_intercept": False},
+    {"loss": "huber"},
+    {"products": "single"},
+]
+
+
+def fit(X, y, **options):
+    defaults = {"n_stages": 2, "n_grids": 3, "n_splits": 10, "random_state": 3}
+    return TSLRegressor(**(defaults | options)).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return datasets.masked_interaction(800, random_state=2)
+
+
+@pytest.mark.parametrize("options", VARIANTS)
+@pytest.mark.parametrize("exponent", [-40, -3, 5, 60])
+def test_a_power_of_two_in_y_is_exact(data, options, exponent):
+    X, y = data
+    factor = 2.0**exponent
+    expected = fit(X, y, **options)
+    scaled = fit(X, factor * y, **options)
+    np.testing.assert_allclose(
+        scaled.predict(X) / factor, expected.predict(X), rtol=1e-12, atol=1e-12
+    )
+
+
+@given(st.floats(1e-6, 1e6), st.sampled_from(VARIANTS))
+@settings(max_examples=12)
+def test_rescaling_y_rescales_the_fit(factor, options):
+    X, y = datasets.masked_interaction(400, random_state=2)
+    expected = fit(X, y, **options).predict(X)
+    np.testing.assert_allclose(
+        fit(X, factor * y, **options).predict(X) / factor, expected, rtol=1e-6, atol=1e-9
+    )
+
+
+@given(st.permutations(range(3)), st.sampled_from(VARIANTS))
+@settings(max_examples=12)
+def test_permuting_columns_permutes_the_curves(order, options):
+    X, y = datasets.masked_interaction(400, random_state=2)
+    expected = fit(X, y, colsample=1.0, **options)
+    permuted = fit(X[:, order], y, colsample=1.0, **options)
+    np.testing.assert_allclose(
+        permuted.predict(X[:, order]), expected.predict(X), rtol=1e-6, atol=1e-9
+    )
+    for one, other in zip(expected.stages_, permuted.stages_, strict=True):
+        for branch, moved in zip(one.branches, other.branches, strict=True):
+            for new, old in enumerate(order):
+                np.testing.assert_allclose(
+                    moved.log_factors[permuted.model_.bins.axis(new)],
+                    branch.log_factors[expected.model_.bins.axis(old)],
+                    rtol=1e-6,
+                    atol=1e-9,
+                )
+
+
+@pytest.mark.parametrize("options", VARIANTS)
+def test_a_monotone_transform_changes_nothing_but_the_edges(data, options):
+    X, y = data
+    transformed = np.column_stack([np.exp(X[:, 0]), X[:, 1] ** 3, 1e6 * X[:, 2] - 5])
+    expected, model = fit(X, y, **options), fit(transformed, y, **options)
+    np.testing.assert_array_equal(model.predict(transformed), expected.predict(X))

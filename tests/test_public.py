@@ -1,0 +1,71 @@
+"""The public surface, proved exact, and the words that must agree with the code."""
+
+import inspect
+import re
+from pathlib import Path
+
+import seplearn
+from seplearn import TSLRegressor, explain, plots
+from seplearn._params import TSL_PARAMETERS, Choice, Interval
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_exported_names():
+    assert sorted(seplearn.__all__) == [
+        "Branch", "SeparationModel", "Stage", "StageRecord", "TSLRegressor", "__version__",
+        "datasets", "explain",
+    ]  # fmt: skip
+    assert all(hasattr(seplearn, name) for name in seplearn.__all__)
+    assert sorted(explain.__all__) == ["Curve", "curves"]
+    assert sorted(plots.__all__) == ["plot_curves"]
+
+
+def test_version_is_the_newest_of_the_changelog():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## \[?(\d+\.\d+\.\d+)", text, flags=re.MULTILINE)
+    assert newest is not None
+    assert newest.group(1) == seplearn.__version__
+
+
+def test_the_parameter_table_is_the_signature():
+    signature = inspect.signature(TSLRegressor).parameters
+    assert [p.name for p in TSL_PARAMETERS] == list(signature)
+    for parameter in TSL_PARAMETERS:
+        assert signature[parameter.name].default == parameter.default
+        parameter.rule.check(parameter.name, parameter.default)
+
+
+def test_the_docstring_tells_every_parameter():
+    for parameter in TSL_PARAMETERS:
+        expected = f"{parameter.name} : {parameter.rule}, default={parameter.default!r}"
+        assert expected in TSLRegressor.__doc__
+        assert parameter.meaning in TSLRegressor.__doc__
+    assert "{parameters}" not in TSLRegressor.__doc__
+
+
+def test_the_table_of_paper_names_is_complete():
+    documented = dict(re.findall(r"^ {8}(\w+) {2,}(\w+)", TSLRegressor.paper.__doc__, re.MULTILINE))
+    documented.pop("paper")
+    assert documented == {p.paper_name: p.name for p in TSL_PARAMETERS if p.paper_name is not None}
+
+
+def test_rules_read_as_sentences():
+    assert str(Interval(1, whole=True)) == "an integer >= 1"
+    assert str(Interval(0, 1, above=True)) == "a number > 0 and <= 1"
+    assert str(Choice(("a", "b"))) == "one of 'a', 'b'"
+
+
+def test_the_package_is_typed_and_small_rooms():
+    package = Path(seplearn.__file__).parent
+    assert (package / "py.typed").exists()
+    long_files = [p.name for p in package.rglob("*.py") if p.read_text().count("\n") > 400]
+    assert long_files == []
+
+
+def test_importing_the_package_leaves_matplotlib_alone():
+    import subprocess
+    import sys
+
+    code = "import sys, seplearn; sys.exit('matplotlib' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

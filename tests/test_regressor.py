@@ -1,0 +1,313 @@
+import contextlib
+import io
+import os
+import pickle
+import signal
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from seplearn import TSLRegressor, datasets
+
+QUICK = {"n_stages": 3, "n_grids": 4, "n_splits": 12, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return datasets.masked_interaction(1500, random_state=0)
+
+
+VARIANTS = {
+    "default": {},
+    "ols": {"scalars": "ols"},
+    "no intercept": {"fit_intercept": False},
+    "huber": {"loss": "huber"},
+    "single": {"products": "single"},
+    "no bootstrap": {"bootstrap": False},
+    "wide bins": {"max_bins": 1000},
+    "trimmed": {"trim": 0.7},
+}
+
+
+@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
+def test_stage_contributions_sum_to_the_prediction(data, options):
+    X, y = data
+    model = TSLRegressor(**(QUICK | options)).fit(X, y)
+    parts = model.predict_stages(X)
+    assert parts.shape == (len(X), len(model.stages_))
+    np.testing.assert_allclose(
+        model.intercept_ + parts.sum(axis=1), model.predict(X), rtol=1e-9, atol=1e-12
+    )
+    assert model.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
+def test_curves_are_positive_and_centred(data, options):
+    X, y = data
+    model = TSLRegressor(**(QUICK | options)).fit(X, y)
+    bins = model.model_.bins
+    for stage in model.stages_:
+        assert stage.is_signed == ("products" in options)
+        for branch in stage.branches:
+            assert np.isfinite(branch.log_factors).all()
+            np.testing.assert_allclose(bins.means(branch.log_factors), 0.0, atol=1e-9)
+        if model.scalars == "nnls" and not stage.is_signed:
+            assert stage.lambda_plus >= 0
+            assert stage.lambda_minus >= 0
+
+
+@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
+def test_bit_identical_for_every_number_of_threads(data, options):
+    X, y = data
+    settings = QUICK | options
+    models = [TSLRegressor(**settings, n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 2, 5, -1)]
+    expected = models[0].predict(X)
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.predict(X), expected)
+        assert [r.scalars for r in model.history_] == [r.scalars for r in models[0].history_]
+
+
+def test_another_seed_is_another_model(data):
+    X, y = data
+    one, other = (TSLRegressor(**(QUICK | {"random_state": s})).fit(X, y) for s in (0, 1))
+    assert not np.array_equal(one.predict(X), other.predict(X))
+
+
+def test_history_follows_the_fit(data):
+    X, y = data
+    model = TSLRegressor(**QUICK).fit(X, y)
+    assert len(model.history_) == len(model.stages_) == 3
+    losses = [record.loss for record in model.history_]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] == pytest.approx(np.mean((y - model.predict(X)) ** 2), rel=1e-9)
+    last = model.history_[-1]
+    assert last.n_grids == 4
+    assert last.n_kept == 2
+    assert 0 < last.mean_actions <= 36
+    assert last.intercept == pytest.approx(model.intercept_, rel=1e-9)
+    np.testing.assert_allclose(
+        last.scalars, [(s.lambda_plus, s.lambda_minus) for s in model.stages_], rtol=1e-9
+    )
+
+
+def test_staged_predictions_are_the_greedy_approximants(data):
+    X, y = data
+    model = TSLRegressor(**QUICK).fit(X, y)
+    staged = list(model.staged_predict(X))
+    for record, prediction in zip(model.history_, staged, strict=True):
+        assert np.mean((y - prediction) ** 2) == pytest.approx(record.loss, rel=1e-9)
+    np.testing.assert_allclose(staged[-1], model.predict(X), rtol=1e-9)
+    np.testing.assert_allclose(
+        next(TSLRegressor(**(QUICK | {"n_stages": 1})).fit(X, y).staged_predict(X)),
+        staged[0],
+        rtol=1e-9,
+    )
+
+
+def test_it_finds_the_masked_interaction():
+    X, y = datasets.masked_interaction(5000, random_state=0)
+    X_test, y_test = datasets.masked_interaction(5000, random_state=1)
+    model = TSLRegressor(n_stages=4, random_state=0, n_jobs=2).fit(X, y)
+    error = np.sqrt(np.mean((y_test - model.predict(X_test)) ** 2))
+    assert error < 0.35 * y_test.std()
+
+
+def test_decay_gives_later_stages_fewer_splits(data):
+    X, y = data
+    model = TSLRegressor(**(QUICK | {"n_splits": 40, "decay": 0.1})).fit(X, y)
+    actions = [record.mean_actions for record in model.history_]
+    assert actions[0] >= 40
+    assert actions[1] <= 12
+    assert actions[2] <= 3
+
+
+def test_min_gain_stops_a_grid_and_then_the_fit(data):
+    X, y = data
+    model = TSLRegressor(**(QUICK | {"min_gain": 0.5, "n_stages": 10})).fit(X, y)
+    assert len(model.stages_) < 10
+    constant = TSLRegressor(**(QUICK | {"min_gain": 2.0})).fit(X, y)
+    np.testing.assert_allclose(constant.predict(X), y.mean(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_targets_of_one_sign_give_a_one_branch_stage(data, sign):
+    X, y = data
+    y = sign * (np.abs(y) + 0.1)
+    model = TSLRegressor(**(QUICK | {"fit_intercept": False})).fit(X, y)
+    first = model.stages_[0]
+    assert (first.minus is None) == (sign > 0)
+    assert (first.plus is None) == (sign < 0)
+    assert (sign * first.evaluate(model.model_.bins.codes(X), model.model_.bins) > 0).all()
+    assert model.score(X, y) > 0.5
+
+
+def test_the_mirrored_target_gives_the_mirrored_model(data):
+    X, y = data
+    y = np.abs(y) + 0.1
+    options = QUICK | {"fit_intercept": False}
+    up, down = (TSLRegressor(**options).fit(X, s * y).predict(X) for s in (1, -1))
+    np.testing.assert_allclose(up, -down, rtol=1e-7)
+
+
+def test_huber_ignores_wild_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    signal = np.exp(0.5 * X[:, 0]) * (1 + (X[:, 1] > 0))
+    wild = signal + np.where(rng.random(2000) < 0.03, 100.0, 0.0)
+    errors = {}
+    for loss in ("squared_error", "huber"):
+        # The curves are compared: the scalars are least squares in both.
+        model = TSLRegressor(**(QUICK | {"loss": loss, "fit_intercept": False})).fit(X, wild)
+        errors[loss] = 1 - np.corrcoef(model.predict(X), signal)[0, 1]
+    assert errors["huber"] < 0.5 * errors["squared_error"]
+
+
+def test_single_products_change_sign():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    y = X[:, 0] * X[:, 1]
+    model = TSLRegressor(**(QUICK | {"products": "single", "n_splits": 40, "n_stages": 1})).fit(
+        X, y
+    )
+    assert model.stages_[0].plus.negative.any()
+    assert model.stages_[0].minus is None
+    assert model.score(X, y) > 0.8
+
+
+@given(st.floats(0.01, 100.0))
+@settings(max_examples=5)
+def test_weights_count_relative_to_each_other_only(factor):
+    X, y = datasets.masked_interaction(300, random_state=0)
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 300)
+    options = QUICK | {"ridge": 0.0}
+    one = TSLRegressor(**options).fit(X, y, sample_weight=weight).predict(X)
+    other = TSLRegressor(**options).fit(X, y, sample_weight=factor * weight).predict(X)
+    np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_rows_of_weight_zero_leave_no_trace(data):
+    X, y = data
+    absent = np.arange(len(y)) % 7 == 0
+    spoiled = np.where(absent, 1e6, y)
+    one = TSLRegressor(**QUICK).fit(X, y, sample_weight=~absent).predict(X)
+    other = TSLRegressor(**QUICK).fit(X, spoiled, sample_weight=~absent).predict(X)
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("value", [3.5, -2.0, 0.0, 0.1])
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"products": "single"}])
+def test_a_constant_target_gives_a_constant_model(value, options):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    model = TSLRegressor(**(QUICK | options)).fit(X, np.full(50, value))
+    np.testing.assert_allclose(model.predict(X), value, rtol=1e-9, atol=1e-12)
+
+
+def test_constant_features_and_few_rows():
+    X = np.column_stack([np.ones(20), np.arange(20.0)])
+    model = TSLRegressor(**(QUICK | {"min_interval_samples": 1})).fit(X, X[:, 1] > 9)
+    assert model.predict([[1.0, 0.0], [1.0, 19.0]]).round().tolist() == [0.0, 1.0]
+    assert TSLRegressor(**QUICK).fit([[1.0]], [2.0]).predict([[7.0]]) == pytest.approx(2.0)
+    constant = TSLRegressor(**QUICK).fit(np.ones((9, 2)), np.arange(9.0))
+    np.testing.assert_allclose(constant.predict(np.ones((9, 2))), 4.0)
+
+
+def test_targets_of_other_types(data):
+    X, y = data
+    for target in (y.astype(np.float32), np.round(y).astype(int), y > 0):
+        model = TSLRegressor(**QUICK).fit(X.astype(np.float32), target)
+        assert model.predict(X.astype(np.float32)).dtype == np.float64
+        assert np.isfinite(model.predict(X)).all()
+
+
+def test_values_outside_the_training_range_get_the_edge_bin(data):
+    X, y = data
+    model = TSLRegressor(**QUICK).fit(X, y)
+    edge = np.tile(X.max(axis=0), (1, 1))
+    np.testing.assert_array_equal(model.predict(edge), model.predict(edge + 1e9))
+
+
+def test_it_is_a_scikit_learn_regressor(data):
+    X, y = data
+    model = TSLRegressor(**QUICK)
+    assert is_regressor(model)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    with pytest.raises(NotFittedError):
+        _ = model.stages_
+    with pytest.raises(NotFittedError):
+        _ = model.intercept_
+    fitted = clone(model).fit(X, y)
+    assert clone(fitted).get_params() == model.get_params()
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+    assert fitted.n_features_in_ == 3
+    assert "n_stages=3" in repr(model)
+
+
+def test_progress_goes_to_standard_error_and_only_when_asked(data, capfd):
+    X, y = data
+    TSLRegressor(**QUICK).fit(X, y)
+    assert capfd.readouterr() == ("", "")
+    TSLRegressor(**QUICK, verbose=1).fit(X, y)
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert "TSL stages" in printed.err
+    assert "3/3" in printed.err
+    assert "loss" in printed.err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_interrupting_a_fit_leaves_everything_as_it_was(data):
+    X, y = data
+    model = TSLRegressor(**QUICK).fit(X[:, :2], y)
+    before = model.predict(X[:, :2])
+    model.set_params(n_stages=1000, n_grids=1000)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    timer.join()
+    assert model.n_features_in_ == 2
+    np.testing.assert_array_equal(model.predict(X[:, :2]), before)
+    with contextlib.suppress(NotFittedError):
+        check_is_fitted(clone(model))
+    assert TSLRegressor(**QUICK).fit(X, y).score(X, y) > 0.5
+
+
+def test_paper_mode_and_its_names():
+    two, ten = TSLRegressor.paper(), TSLRegressor.paper(10)
+    assert (two.n_stages, two.n_grids) == (2, 200)
+    assert (ten.n_stages, ten.n_grids) == (10, 500)
+    assert two.scalars == "ols"
+    assert not two.fit_intercept
+    named = TSLRegressor.paper(
+        epochs=4,
+        n_trees=7,
+        n_iter=11,
+        similarity_threshold=0.25,
+        update_clamp=2.0,
+        colsample_bytree=0.5,
+        refinement_strategy="huber",
+        alpha=0.1,
+        seed=3,
+    )
+    assert (named.n_stages, named.n_grids, named.n_splits) == (4, 7, 11)
+    assert (named.trim, named.colsample, named.loss, named.ridge) == (0.25, 0.5, "huber", 0.1)
+    assert named.random_state == 3
+    with pytest.raises(TypeError, match="unknown parameter 'n_tree'"):
+        TSLRegressor.paper(n_tree=5)
+    with pytest.raises(TypeError, match="n_splits is given twice, once as 'n_iter'"):
+        TSLRegressor.paper(n_splits=5, n_iter=6)
+
+
+def test_stdout_stays_clean(data):
+    X, y = data
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        TSLRegressor(**QUICK, verbose=1).fit(X, y)
+    assert out.getvalue() == ""
