@@ -3,8 +3,27 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from hypothesis import HealthCheck, settings
+
+import seplearn
+
+
+def drop_stale_kernels():
+    """Delete cached kernels older than any kernel source.
+
+    A cached kernel is renewed when its own file changes, but not when a kernel that it calls in
+    another file does.
+    """
+    folder = Path(seplearn.__file__).parent / "kernels"
+    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
+    for cached in (folder / "__pycache__").glob("*.nb[ic]"):
+        if cached.stat().st_mtime < newest:
+            cached.unlink()
+
+
+drop_stale_kernels()
 
 settings.register_profile(
     "seplearn",

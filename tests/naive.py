@@ -55,20 +55,22 @@ def solve_two_tensor(rows, rules):
 class Grid:
     """A grid tensor: intervals and values per axis, everything recomputed whenever it is asked."""
 
-    def __init__(self, codes, n_bins, residual, weight, count, rules, two_branches=True):
+    def __init__(self, codes, n_bins, residual, weight, count, rules):
         self.codes, self.n_bins, self.outer, self.rules = codes, n_bins, residual, rules
         self.weight, self.count = weight * count, count
         self.boundaries = [[] for _ in n_bins]
         self.plus = [np.ones(b) for b in n_bins]
         self.minus = [np.ones(b) for b in n_bins]
-        self.lambda_plus, self.lambda_minus = self.initial_scalars(two_branches)
+        self.lambda_plus, self.lambda_minus = self.initial_scalars()
 
-    def initial_scalars(self, two_branches):
+    def initial_scalars(self):
         w = [huber(w, r, self.rules.kappa) for w, r in zip(self.weight, self.outer, strict=True)]
         if self.rules.signed:
             return math.sqrt(np.average(self.outer**2, weights=w)), 0.0
         plus = np.average(np.maximum(self.outer, 0), weights=w)
-        minus = np.average(np.maximum(-self.outer, 0), weights=w) if two_branches else 0.0
+        minus = (
+            np.average(np.maximum(-self.outer, 0), weights=w) if self.rules.two_branches else 0.0
+        )
         return plus, minus
 
     def rows(self):
@@ -150,11 +152,8 @@ def cosine(a, b, weight):
     return np.sum(weight * a * b) / (norm_a * norm_b)
 
 
-def combine(codes, weight, bags, trim):
-    """Algorithm 12 for two-branch bags [(plus factors, minus factors, lambda+, lambda-), ...].
-
-    Returns the averaged + and - factors and the sorted numbers of the bags kept.
-    """
+def centroid_scores(codes, weight, bags):
+    """Steps 3 and 4 of Algorithm 12: the anchor is closest to the lambda centroid."""
     distance = [sum((a[2] - b[2]) ** 2 + (a[3] - b[3]) ** 2 for b in bags) for a in bags]
     anchor = bags[int(np.argmin(distance))]
 
@@ -167,6 +166,31 @@ def combine(codes, weight, bags, trim):
     for bag in bags:
         b, d = summaries(bag)
         scores.append((cosine(anchor_b, b, weight) + 1) * (cosine(anchor_d, d, weight) + 1) / 4)
+    return scores
+
+
+def medoid_scores(codes, weight, bags):
+    """Minus the distance to the medoid: log-curves compared row by row, axis by axis."""
+
+    def distance(a, b):
+        total = 0.0
+        for side in (0, 1):
+            for j in range(codes.shape[1]):
+                gap = np.log(a[side][j]) - np.log(b[side][j])
+                total += np.average(gap[codes[:, j]] ** 2, weights=weight)
+        return math.sqrt(total)
+
+    medoid = min(bags, key=lambda a: sum(distance(a, b) for b in bags))
+    return [-distance(medoid, bag) for bag in bags]
+
+
+def combine(codes, weight, bags, trim, anchor):
+    """Algorithm 12 for two-branch bags [(plus factors, minus factors, lambda+, lambda-), ...].
+
+    Returns the averaged + and - factors, the sorted numbers of the bags kept, and the scores.
+    """
+    score = centroid_scores if anchor == "centroid" else medoid_scores
+    scores = score(codes, weight, bags)
     keep = math.ceil(round((1 - trim) * len(bags), 9))
     kept = sorted(sorted(range(len(bags)), key=lambda c: -scores[c])[: max(1, keep)])
     axes = range(len(bags[0][0]))

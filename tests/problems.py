@@ -67,6 +67,9 @@ def rules(draw, **fixed):
         "v_min": math.exp(-clamp),
         "v_max": math.exp(clamp),
         "kappa": draw(st.sampled_from([math.inf, 0.8])),
+        "two_branches": draw(st.booleans()),
         "signed": draw(st.booleans()),
     }
+    if values["signed"]:
+        values["two_branches"] = False
     return RefineRules(**(values | fixed))

@@ -128,7 +128,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter(
         "decay",
-        1.0,
+        0.7,
         Interval(0, 1, above=True),
         "Each stage has this times the splits of the one before (rounded, at least one).",
         "decay",
@@ -137,7 +137,8 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "split_try",
         10,
         Interval(1, whole=True),
-        "Cuts tried per feature and interval at each step; all when there are fewer.",
+        "Cuts tried per feature at each step, drawn from all its intervals; all when there are "
+        "fewer.",
         "split_try",
     ),
     Parameter(
@@ -179,8 +180,17 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "update_clamp",
     ),
     Parameter(
+        "anchor",
+        "medoid",
+        Choice(("medoid", "centroid")),
+        "Which bagged grid the others are compared with. 'medoid': the one whose curves are "
+        "closest to those of all others. 'centroid': the one closest to the mean of "
+        "(lambda_plus, lambda_minus), compared by the cosine of backbones and tilts, as the paper "
+        "prints it; its error varies more from seed to seed. Single products always use it.",
+    ),
+    Parameter(
         "trim",
-        0.5,
+        0.25,
         Interval(0, 1),
         "Share of the bagged grids, those least like the anchor, left out of the average.",
         "similarity_threshold",

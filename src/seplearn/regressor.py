@@ -69,14 +69,15 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         *,
         n_grids: int = 20,
         n_splits: int = 60,
-        decay: float = 1.0,
+        decay: float = 0.7,
         split_try: int = 10,
         colsample: float = 0.8,
         min_interval_samples: int = 5,
         min_gain: float = 0.0,
         ridge: float = 1e-3,
         update_clamp: float = 0.7,
-        trim: float = 0.5,
+        anchor: str = "medoid",
+        trim: float = 0.25,
         bootstrap: bool = True,
         loss: str = "squared_error",
         products: str = "difference",
@@ -97,6 +98,7 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         self.min_gain = min_gain
         self.ridge = ridge
         self.update_clamp = update_clamp
+        self.anchor = anchor
         self.trim = trim
         self.bootstrap = bootstrap
         self.loss = loss

@@ -5,11 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seplearn._params import TSL_PARAMETERS
 from seplearn.fitting.aggregate import anchor_of, combine, cosine, n_kept
 from seplearn.fitting.grid import Grid, centred
+from seplearn.fitting.options import FitOptions
 from seplearn.fitting.workers import ThreadWorkers
 from tests import naive
 from tests.problems import problems
+
+
+def options(trim, anchor="medoid", products="difference"):
+    values = {p.name: p.default for p in TSL_PARAMETERS}
+    values |= {"trim": trim, "anchor": anchor, "products": products}
+    return FitOptions(**{name: values[name] for name in FitOptions.__dataclass_fields__})
 
 
 def random_grids(problem, n_grids, spread=0.5):
@@ -32,14 +40,19 @@ def as_bag(grid, problem):
     return plus, minus, *grid.scalars
 
 
-@given(problems(), st.sampled_from([1, 3, 4, 5, 6]), st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]))
+@given(
+    problems(),
+    st.sampled_from([1, 3, 4, 5, 6]),
+    st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]),
+    st.sampled_from(["medoid", "centroid"]),
+)
 # Two grids are equally far from their centroid, so either may be the anchor: not tested.
-def test_combine_agrees_with_the_oracle(problem, n_grids, trim):
+def test_combine_agrees_with_the_oracle(problem, n_grids, trim, anchor):
     grids = random_grids(problem, n_grids)
     with ThreadWorkers(2) as workers:
-        result = combine(grids, problem.data, (True, True), trim, False, workers)
+        result = combine(grids, problem.data, (True, True), options(trim, anchor), workers)
     bags = [as_bag(grid, problem) for grid in grids]
-    plus, minus, kept, scores = naive.combine(problem.codes, problem.weight, bags, trim)
+    plus, minus, kept, scores = naive.combine(problem.codes, problem.weight, bags, trim, anchor)
     gaps = np.diff(np.sort(scores))
     if len(gaps) and gaps.min() < 1e-9:
         return  # equal scores: either choice is right
@@ -65,14 +78,15 @@ def test_centring_moves_the_constant_into_lambda(problem):
         assert result.scalars[side] == pytest.approx(expected_scalar, rel=1e-9)
 
 
+@pytest.mark.parametrize("anchor", ["medoid", "centroid"])
 @pytest.mark.parametrize("branches", [(True, False), (False, True)])
-def test_one_branch_stages_are_compared_by_their_branch(branches):
+def test_one_branch_stages_are_compared_by_their_branch(branches, anchor):
     problem = fixed_problem()
     grids = random_grids(problem, 5)
     odd = Grid(grids[0].log_factors, grids[0].negative, np.array([99.0, 99.0]), 1)
     alike = [Grid(g.log_factors * 1e-3, g.negative, g.scalars, 1) for g in grids[1:]]
     with ThreadWorkers(1) as workers:
-        result = combine([odd, *alike], problem.data, branches, 0.2, False, workers)
+        result = combine([odd, *alike], problem.data, branches, options(0.2, anchor), workers)
     assert result.kept.tolist() == [1, 2, 3, 4]
     assert (result.stage.plus is not None, result.stage.minus is not None) == branches
 
@@ -95,9 +109,14 @@ def test_signed_factors_are_aligned_before_they_are_averaged():
     # The same product with both factors turned around, and with the sign moved into lambda.
     turned = Grid(np.array([logs, 0 * logs]), ~negative, np.array([1.0, 0.0]), 1)
     half = Grid(np.array([logs, 0 * logs]), negative ^ first_axis, np.array([1.0, 0.0]), 1)
+    grids = [one, turned, half]
     with ThreadWorkers(1) as workers:
-        stage = combine([one, turned, half], problem.data, (True, False), 0.0, True, workers).stage
-        trimmed = combine([one, turned, half], problem.data, (True, False), 0.4, True, workers)
+        stage = combine(
+            grids, problem.data, (True, False), options(0.0, products="single"), workers
+        ).stage
+        trimmed = combine(
+            grids, problem.data, (True, False), options(0.4, products="single"), workers
+        )
     values = np.abs(stage.plus.evaluate(problem.codes, problem.data.bins))
     expected = np.exp(np.array([logs[[a, 4 + b]].sum() for a, b in problem.codes.astype(int)]))
     np.testing.assert_allclose(values / values[0], expected / expected[0], rtol=1e-9)

@@ -2,18 +2,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from seplearn.kernels.arrays import Cuts, RefineRules, SortedRows
 from seplearn.kernels.random import bootstrap_counts
 from seplearn.kernels.refine import (
     best_on_axis,
-    draw_bag,
-    empty_state,
     fit_single_grid,
-    initial_scalars,
     multiply_region,
     refine,
     refit_scalars,
+    start_grid,
 )
-from seplearn.kernels.sums import fill_sums, sort_by_bin
+from seplearn.kernels.sums import rows_of_bag, sort_by_bin
 from tests import naive
 from tests.problems import problems, rules
 
@@ -27,28 +26,25 @@ def streams(problem):
     return problem.rng.integers(1, 2**63, size=size, dtype=np.uint64)
 
 
-def started(problem, rules, two_branches=True):
+def started(problem, rules):
     """The kernel's state and the oracle's grid for the same bag, before any action."""
     oracle = naive.Grid(
+        problem.codes, problem.n_bins, problem.residual, problem.weight, problem.count, rules
+    )
+    state = start_grid(
         problem.codes,
-        problem.n_bins,
+        problem.offset,
+        sort_by_bin(problem.codes, problem.offset),
         problem.residual,
         problem.weight,
         problem.count,
         rules,
-        two_branches,
     )
-    state = empty_state(problem.codes, problem.offset)
-    state.times[:] = problem.count
-    state.weight[:] = problem.count * problem.weight
-    sort_by_bin(problem.codes, problem.offset, problem.count > 0, state.order, state.start)
-    plus, minus = initial_scalars(problem.residual, state.weight, two_branches, rules)
-    np.testing.assert_allclose([plus, minus], [oracle.lambda_plus, oracle.lambda_minus], rtol=1e-12)
-    state.rows[:] = np.stack([np.broadcast_to(plus, len(problem.residual)),
-                              np.broadcast_to(minus, len(problem.residual)),
-                              problem.residual - plus + minus], axis=1)  # fmt: skip
-    fill_sums(state, rules.kappa)
     return state, oracle
+
+
+def scratch():
+    return np.empty((7, 6)), Cuts(np.empty(7, dtype=np.int64), np.empty(7, dtype=np.int64))
 
 
 def random_action(oracle, rng):
@@ -66,7 +62,8 @@ def apply_action(state, rules, axis, lo, cut, hi):
 def assert_sums_agree(state, oracle):
     expected = oracle.sums()
     scale = np.abs(expected).max() + 1.0
-    np.testing.assert_allclose(state.sums[:, :6], expected, atol=1e-9 * scale, rtol=1e-9)
+    in_paper_order = state.sums[:, [0, 2, 3, 1, 4, 5]]
+    np.testing.assert_allclose(in_paper_order, expected, atol=1e-9 * scale, rtol=1e-9)
 
 
 @given(problems(), rules())
@@ -98,7 +95,7 @@ def test_sums_after_any_sequence_of_actions(problem, rules):
 @given(problems(), rules())
 def test_the_chosen_action_is_the_best_of_all(problem, rules):
     state, oracle = started(problem, rules)
-    prefix, cuts = np.zeros((7, 6)), np.empty(7, dtype=np.int64)
+    prefix, cuts = scratch()
     random = np.ones(1, dtype=np.uint64)
     for _ in range(3):
         actions = [
@@ -121,7 +118,7 @@ def test_the_chosen_action_is_the_best_of_all(problem, rules):
 @given(problems(), rules(split_try=1))
 def test_sampled_cuts_are_valid_ones(problem, rules):
     state, oracle = started(problem, rules)
-    prefix, cuts = np.zeros((7, 6)), np.empty(7, dtype=np.int64)
+    prefix, cuts = scratch()
     for j in range(len(problem.n_bins)):
         action = best_on_axis(state, j, rules, streams(problem), prefix, cuts)
         if action.hi > 0:
@@ -131,13 +128,18 @@ def test_sampled_cuts_are_valid_ones(problem, rules):
             )
 
 
+def loss(state):
+    weight, _, _, residual = state.rows.T
+    return np.sum(weight * residual**2)
+
+
 @given(problems(), rules())
 def test_refine_adds_up_its_gains(problem, rules):
     rules = rules._replace(n_columns=problem.codes.shape[1], kappa=np.inf)
     state, _ = started(problem, rules)
-    before = np.sum(state.weight * state.rows[:, 2] ** 2)
+    before = loss(state)
     n_actions, total = refine(state, rules, streams(problem), GO_ON)
-    after = np.sum(state.weight * state.rows[:, 2] ** 2)
+    after = loss(state)
     assert n_actions <= 3 * rules.n_splits
     assert state.is_cut.sum() <= rules.n_splits
     # The gain is of the penalised loss, so the plain loss falls at least as much.
@@ -151,9 +153,9 @@ def test_stop_flag_ends_the_refinement():
     result = fit_single_grid(
         codes,
         offset,
+        sort_by_bin(codes, offset),
         rng.normal(size=50),
         np.ones(50),
-        True,
         True,
         rules_for_stop(),
         np.arange(1, 5, dtype=np.uint64),
@@ -163,9 +165,7 @@ def test_stop_flag_ends_the_refinement():
 
 
 def rules_for_stop():
-    from seplearn.kernels.arrays import RefineRules
-
-    return RefineRules(5, 2, 5, 1.0, 0.0, 1e-3, 0.5, 2.0, np.inf, False)
+    return RefineRules(5, 2, 5, 1.0, 0.0, 1e-3, 0.5, 2.0, np.inf, True, False)
 
 
 @given(problems(), rules())
@@ -174,9 +174,9 @@ def test_one_column_per_step_is_a_column_of_the_table(problem, rules):
     result = fit_single_grid(
         problem.codes,
         problem.offset,
+        sort_by_bin(problem.codes, problem.offset),
         problem.residual,
         problem.weight,
-        True,
         True,
         rules,
         streams(problem),
@@ -189,14 +189,17 @@ def test_one_column_per_step_is_a_column_of_the_table(problem, rules):
 
 
 @given(problems())
-def test_bag_without_bootstrap_has_every_row_once(problem):
-    state = empty_state(problem.codes, problem.offset)
-    draw_bag(state, False, streams(problem), problem.weight)
-    np.testing.assert_array_equal(state.times, 1.0)
-    for j in range(problem.codes.shape[1]):
-        rows = state.order[j]
-        assert sorted(rows) == list(range(len(rows)))
-        assert (np.diff(problem.codes[rows, j].astype(int)) >= 0).all()
+def test_rows_of_a_bag_are_sorted_by_bin_on_every_axis(problem):
+    everyone = sort_by_bin(problem.codes, problem.offset)
+    bag = SortedRows(np.empty_like(everyone.order), np.empty_like(everyone.start))
+    rows_of_bag(everyone, problem.offset, problem.count, bag)
+    for rows, chosen in ((everyone, np.ones(len(problem.codes), bool)), (bag, problem.count > 0)):
+        for j, n_bins in enumerate(problem.n_bins):
+            for b in range(n_bins):
+                first = problem.offset[j] + j + b
+                found = rows.order[j, rows.start[first] : rows.start[first + 1]]
+                expected = np.flatnonzero((problem.codes[:, j] == b) & chosen)
+                np.testing.assert_array_equal(found, expected)
 
 
 def test_bootstrap_counts_are_those_of_a_sample_with_replacement():

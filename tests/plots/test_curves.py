@@ -16,7 +16,7 @@ def test_every_kind_of_stage_draws(shift, options, tmp_path):
     ranges = [(column.min(), column.max() + 1) for column in X.T]
     figure = plot_curves(explain.curves(model.model_, 0), ["a", "b", "c"], ranges)
     assert len(figure.axes) == 9
-    assert [axes.get_title() for axes in figure.axes[:3]] == ["a", "b", "c"]
+    assert [axes.get_xlabel() for axes in figure.axes[6:]] == ["a", "b", "c"]
     figure.savefig(tmp_path / "curves.png")
     assert (tmp_path / "curves.png").stat().st_size > 10_000
     drawn = list(figure.axes[0].patches)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from seplearn.fitting.grid import Grid
-from seplearn.fitting.options import TrainingData
+from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.workers import Workers
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
-from seplearn.kernels.evaluate import weighted_dot
+from seplearn.kernels.evaluate import distances_to, weighted_dot
 from seplearn.model.stage import Branch, Stage
 from seplearn.table.binning import Bins
 
@@ -49,28 +49,48 @@ def combine(
     grids: list[Grid],
     data: TrainingData,
     branches: tuple[bool, bool],
-    trim: float,
-    signed: bool,
+    options: FitOptions,
     workers: Workers,
 ) -> Aggregate:
     """Anchor, filter, average: the stage's curves with unit scalars."""
-    kept = np.arange(len(grids))
-    anchor = grids[anchor_of(np.array([grid.scalars for grid in grids]))]
-    if n_kept(len(grids), trim) < len(grids):
-        scores = _scores(grids, anchor, data, branches, signed, workers)
-        # Stable: the earlier grid wins among equals.
-        best = np.argsort(-scores, kind="stable")[: n_kept(len(grids), trim)]
-        kept = np.sort(best)
+    signed = options.products == "single"
+    keep = n_kept(len(grids), options.trim)
+    scalars = np.array([grid.scalars for grid in grids])
+    if options.anchor == "medoid" and not signed:
+        anchor, scores = _medoid(grids, data.bins, branches, workers)
+    elif keep < len(grids):
+        anchor = anchor_of(scalars)
+        scores = _similarities(grids, grids[anchor], data, branches, signed, workers)
+    else:
+        anchor, scores = anchor_of(scalars), np.zeros(len(grids))
+    # A stable sort: the earlier grid wins among equals.
+    kept = np.sort(np.argsort(-scores, kind="stable")[:keep])
     survivors = [grids[c] for c in kept]
     if signed:
-        return Aggregate(_mean_signed(survivors, anchor, data.bins), kept)
+        return Aggregate(_mean_signed(survivors, grids[anchor], data.bins), kept)
     mean = np.mean([grid.log_factors for grid in survivors], axis=0)
     plus = Branch(1.0, 0.0, mean[0]) if branches[0] else None
     minus = Branch(-1.0, 0.0, mean[1]) if branches[1] else None
     return Aggregate(Stage(plus, minus), kept)
 
 
-def _scores(
+def _medoid(
+    grids: list[Grid], bins: Bins, branches: tuple[bool, bool], workers: Workers
+) -> tuple[int, FloatArray]:
+    """The grid with the smallest sum of distances to all others, and minus the distances to it.
+
+    The distance of two grids is that of their centred log-curves, bins weighted by frequency.
+    """
+    present = np.flatnonzero(branches)
+    weight = np.sqrt(bins.frequencies)
+    points = np.array([(grid.log_factors[present] * weight).ravel() for grid in grids])
+    distances = np.empty((len(grids), len(grids)))
+    workers.map(lambda c: distances_to(points, c, distances[c]), range(len(grids)))
+    medoid = int(np.argmin(distances.sum(axis=1)))
+    return medoid, -distances[medoid]
+
+
+def _similarities(
     grids: list[Grid],
     anchor: Grid,
     data: TrainingData,

@@ -69,7 +69,11 @@ def huber_kappa(residual: FloatArray) -> float:
 
 
 def refine_rules(
-    options: FitOptions, data: TrainingData, residual: FloatArray, n_splits: int
+    options: FitOptions,
+    data: TrainingData,
+    residual: FloatArray,
+    branches: tuple[bool, bool],
+    n_splits: int,
 ) -> RefineRules:
     """The hyperparameters of a single grid for one stage, in the units of the kernels."""
     p = data.bins.n_axes
@@ -85,6 +89,7 @@ def refine_rules(
         v_min=math.exp(-clamp),
         v_max=math.exp(clamp),
         kappa=huber_kappa(residual) if options.loss == "huber" else math.inf,
+        two_branches=branches == (True, True),
         signed=options.products == "single",
     )
 
@@ -107,9 +112,9 @@ def fit_grid(
     log_factors, negative, scalars, n_actions = fit_single_grid(
         data.codes,
         data.bins.offset,
+        data.sorted_rows,
         -residual if mirrored else residual,
         data.weight,
-        branches == (True, True),
         bootstrap,
         rules,
         random,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
-from seplearn.kernels.arrays import CodeArray, FloatArray
+from seplearn.kernels.arrays import CodeArray, FloatArray, SortedRows
+from seplearn.kernels.sums import sort_by_bin
 from seplearn.table.binning import Bins
 
+Anchor = Literal["medoid", "centroid"]
 Scalars = Literal["nnls", "ols"]
 Products = Literal["difference", "single"]
 Loss = Literal["squared_error", "huber"]
@@ -27,6 +30,7 @@ class FitOptions:
     min_gain: float
     ridge: float
     update_clamp: float
+    anchor: Anchor
     trim: float
     bootstrap: bool
     loss: Loss
@@ -37,9 +41,14 @@ class FitOptions:
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Rows as bin codes, a target of unit weighted standard deviation, and positive weights."""
+    """Rows as bin codes, a target of unit weighted standard deviation, and weights."""
 
     bins: Bins
     codes: CodeArray
     target: FloatArray
     weight: FloatArray
+
+    @cached_property
+    def sorted_rows(self) -> SortedRows:
+        """Rows sorted by bin on every axis; all bags pick from it."""
+        return sort_by_bin(self.codes, self.bins.offset)

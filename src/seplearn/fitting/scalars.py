@@ -12,7 +12,7 @@ from seplearn.kernels.arrays import BoolArray, FloatArray
 from seplearn.kernels.evaluate import weighted_dot
 from seplearn.model.stage import Branch
 
-_CONDITION = 1e-13  # eigenvalues of the scaled Gram matrix below this are rounding noise
+_NOISE = 1e-12  # what is smaller than this share of a Gram matrix is rounding
 
 
 class Projection:
@@ -55,7 +55,14 @@ class Projection:
         if self._fit_intercept:
             matrix = matrix - np.outer(sums, sums) / total
             right = right - sums * target_sum / total
-        coefficients = least_squares(matrix, right, np.array(self._free))
+        # A product that is constant on the rows is the intercept once more: it gets nothing.
+        varies = np.diag(matrix) > _NOISE * np.diag(self._gram)[1:]
+        coefficients = np.zeros(len(right))
+        if varies.any():
+            free = np.array(self._free)[varies]
+            coefficients[varies] = least_squares(
+                matrix[np.ix_(varies, varies)], right[varies], free
+            )
         intercept = (
             float((target_sum - sums @ coefficients) / total) if self._fit_intercept else 0.0
         )
@@ -88,9 +95,9 @@ def least_squares(matrix: FloatArray, right: FloatArray, free: BoolArray) -> Flo
     Columns are scaled to unit norm and directions that are rounding noise are left at zero, so
     that two proportional products do not get huge opposite coefficients.
     """
-    norms = np.sqrt(np.maximum(np.diag(matrix), np.finfo(float).tiny))
+    norms = np.sqrt(np.diag(matrix))
     values, vectors = np.linalg.eigh(matrix / np.outer(norms, norms))
-    keep = values > _CONDITION * values.max()
+    keep = values > _NOISE * values.max()
     root = np.sqrt(values[keep])
     # G = A'A and h = A'b: an ordinary least-squares problem with as many rows as directions.
     a = root[:, None] * vectors[:, keep].T

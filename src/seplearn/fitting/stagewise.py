@@ -112,15 +112,16 @@ def fit_stage(
     workers: Workers,
 ) -> tuple[list[Grid], Aggregate]:
     """Algorithm 11: bag grids on the outer residuals and combine them; scalars are left at one."""
-    signed = options.products == "single"
-    branches = (True, False) if signed else stage_branches(residual)
-    rules = refine_rules(options, data, residual, n_splits)
+    single = options.products == "single"
+    branches = (True, False) if single else stage_branches(residual)
+    rules = refine_rules(options, data, residual, branches, n_splits)
 
     def fit_bag(random: np.ndarray) -> Grid:
         return fit_grid(data, residual, branches, options.bootstrap, rules, random, workers.stop)
 
+    _ = data.sorted_rows  # made here, once, and not by the first threads to ask
     grids = workers.map(fit_bag, streams)
-    return grids, combine(grids, data, branches, options.trim, signed, workers)
+    return grids, combine(grids, data, branches, options, workers)
 
 
 def stage_branches(residual: FloatArray) -> tuple[bool, bool]:

@@ -14,6 +14,13 @@ RandomState: TypeAlias = npt.NDArray[np.uint64]
 CodeArray: TypeAlias = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 
 
+class SortedRows(NamedTuple):
+    """Rows sorted by their bin on every axis, so that the rows of an interval are contiguous."""
+
+    order: npt.NDArray[np.int32]  # (p, n)
+    start: IntArray  # (n_flat + p,): where each bin begins; those of axis j from offset[j] + j on
+
+
 class GridState(NamedTuple):
     """All that changes while one grid is refined, and the bins it is refined on.
 
@@ -23,12 +30,10 @@ class GridState(NamedTuple):
 
     codes: CodeArray  # (n, p): bin of each row on each axis
     offset: IntArray  # (p + 1,): first flat bin of each axis
-    order: npt.NDArray[np.int32]  # (p, n_in_bag): rows of the bag sorted by their bin on each axis
-    start: IntArray  # (n_flat + p,): where each bin begins in `order`; axis j at offset[j] + j
-    weight: FloatArray  # (n,): sample weight times bootstrap count
+    sorted_rows: SortedRows  # of the bag
     times: FloatArray  # (n,): how often the row is in the bag
-    rows: FloatArray  # (n, 3): lambda+ m+, lambda- m-, within-stage residual r
-    sums: FloatArray  # (n_flat, 8): S11, S22, S12, t1, t2, count, and padding to a cache line
+    rows: FloatArray  # (n, 4): weight, lambda+ m+, lambda- m-, within-stage residual r
+    sums: FloatArray  # (n_flat, 8): S11, t1, S22, S12, t2, count, and padding to a cache line
     log_factors: FloatArray  # (2, n_flat): log of the + and of the - factor
     negative: BoolArray  # (n_flat,): factor of a signed product is negative
     is_cut: BoolArray  # (n_flat,): an interval starts at this bin
@@ -39,14 +44,22 @@ class RefineRules(NamedTuple):
 
     n_splits: int
     n_columns: int  # columns offered at each step
-    split_try: int  # cuts tried per (column, interval)
+    split_try: int  # cuts tried per column
     min_interval_samples: float
     min_gain: float
     ridge: float  # > 0, so that every 2x2 system has a solution
     v_min: float
     v_max: float
     kappa: float  # Huber threshold; infinity is squared error
+    two_branches: bool  # else there is no - product
     signed: bool  # factors may turn negative (the paper's one-product ablation)
+
+
+class Cuts(NamedTuple):
+    """Cuts of one axis: ``at`` lists them, ``end[cut]`` ends the interval that a cut divides."""
+
+    at: IntArray
+    end: IntArray
 
 
 class Action(NamedTuple):

@@ -48,6 +48,17 @@ def product_signs(codes: CodeArray, offset: IntArray, negative: BoolArray, out: 
 
 
 @kernel
+def distances_to(points: FloatArray, c: int, out: FloatArray) -> None:
+    """out[k] = the Euclidean distance of row k of ``points`` to row c."""
+    for k in range(points.shape[0]):
+        total = 0.0
+        for f in range(points.shape[1]):
+            gap = points[k, f] - points[c, f]
+            total += gap * gap
+        out[k] = np.sqrt(total)
+
+
+@kernel
 def weighted_dot(a: FloatArray, b: FloatArray, weight: FloatArray) -> float:
     """sum_i w_i a_i b_i.
 

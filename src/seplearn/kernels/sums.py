@@ -5,69 +5,86 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, overload
 
-from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, GridState, IntArray
+from seplearn.kernels.arrays import (
+    CodeArray,
+    FloatArray,
+    GridState,
+    IntArray,
+    RefineRules,
+    SortedRows,
+)
 from seplearn.kernels.compiler import kernel
 
 
-def add_to_sums(
-    sums: FloatArray, bin_: np.uint64, d0: float, d1: float, d2: float, d3: float, d4: float
+def add_five(
+    sums: FloatArray, bin_: np.uint64, s11: float, t1: float, s22: float, s12: float, t2: float
 ) -> None:
-    """Add the five deltas of (S11, S22, S12, t1, t2) to one row of ``sums``."""
-    sums[bin_, 0] += d0
-    sums[bin_, 1] += d1
-    sums[bin_, 2] += d2
-    sums[bin_, 3] += d3
-    sums[bin_, 4] += d4
+    """Add a row's deltas of (S11, t1, S22, S12, t2) to the sums of one bin."""
+    sums[bin_, 0] += s11
+    sums[bin_, 1] += t1
+    sums[bin_, 2] += s22
+    sums[bin_, 3] += s12
+    sums[bin_, 4] += t2
+
+
+def add_two(sums: FloatArray, bin_: np.uint64, s11: float, t1: float) -> None:
+    """Add a row's deltas of (S11, t1) to the sums of one bin: all there is without a - product."""
+    sums[bin_, 0] += s11
+    sums[bin_, 1] += t1
+
+
+def _emit_addition(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Emit machine code that adds the trailing arguments to the head of row ``bin_`` of ``sums``.
+
+    These additions are the innermost statements of the whole fit. numba switches off the compiler
+    pass that would join neighbouring ones into a vector addition, and without that a grid takes
+    1.4 times as long; so the vector addition (of four numbers, or of two) is spelled out.
+    """
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    row = builder.gep(array.data, [builder.mul(arguments[1], ir.Constant(arguments[1].type, 8))])
+    deltas = arguments[2:]
+    width = 4 if len(deltas) >= 4 else 2
+    vector_type = ir.VectorType(ir.DoubleType(), width)
+    vector = ir.Constant(vector_type, ir.Undefined)
+    for c in range(width):
+        vector = builder.insert_element(vector, deltas[c], ir.Constant(ir.IntType(32), c))
+    head = builder.bitcast(row, vector_type.as_pointer())
+    builder.store(builder.fadd(builder.load(head, align=8), vector), head, align=8)
+    for c in range(width, len(deltas)):
+        cell = builder.gep(row, [ir.Constant(ir.IntType(64), c)])
+        builder.store(builder.fadd(builder.load(cell), deltas[c]), cell)
+    return context.get_dummy_value()
 
 
 @intrinsic
-def _add_to_sums_vector(
-    _typing_context: Any, sums: Any, bin_: Any, d0: Any, d1: Any, d2: Any, d3: Any, d4: Any
+def _add_five(
+    _context: Any, sums: Any, bin_: Any, s11: Any, t1: Any, s22: Any, s12: Any, t2: Any
 ) -> Any:
-    """Emit ``add_to_sums`` as one addition of four doubles at once and one of the fifth.
-
-    This is the innermost statement of the whole fit. numba switches off the compiler pass that
-    would find the four-wide addition, and scalar additions make a grid 1.4 times slower.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        flat_index = builder.mul(arguments[1], ir.Constant(arguments[1].type, 8))
-        row = builder.gep(array.data, [flat_index])
-        four = ir.VectorType(ir.DoubleType(), 4)
-        delta = ir.Constant(four, ir.Undefined)
-        for c in range(4):
-            delta = builder.insert_element(delta, arguments[2 + c], ir.Constant(ir.IntType(32), c))
-        row_of_four = builder.bitcast(row, four.as_pointer())
-        total = builder.fadd(builder.load(row_of_four, align=8), delta)
-        builder.store(total, row_of_four, align=8)
-        fifth = builder.gep(row, [ir.Constant(ir.IntType(64), 4)])
-        builder.store(builder.fadd(builder.load(fifth), arguments[6]), fifth)
-        return context.get_dummy_value()
-
-    return types.void(sums, bin_, d0, d1, d2, d3, d4), generate
+    return types.void(sums, bin_, s11, t1, s22, s12, t2), _emit_addition
 
 
-@overload(add_to_sums)
-def _add_to_sums_compiled(  # numba matches the arguments by name
-    sums: Any,  # noqa: ARG001
-    bin_: Any,  # noqa: ARG001
-    d0: Any,  # noqa: ARG001
-    d1: Any,  # noqa: ARG001
-    d2: Any,  # noqa: ARG001
-    d3: Any,  # noqa: ARG001
-    d4: Any,  # noqa: ARG001
-) -> Any:
-    def call(sums: Any, bin_: Any, d0: Any, d1: Any, d2: Any, d3: Any, d4: Any) -> None:
-        # numba supplies the typing context.
-        _add_to_sums_vector(sums, bin_, d0, d1, d2, d3, d4)  # type: ignore[call-arg]
+@intrinsic
+def _add_two(_context: Any, sums: Any, bin_: Any, s11: Any, t1: Any) -> Any:
+    return types.void(sums, bin_, s11, t1), _emit_addition
 
-    return call
+
+# numba supplies the context and inlines the lambdas, which it needs as plain functions.
+_five: Any = _add_five
+_two: Any = _add_two
+
+
+@overload(add_five)
+def _compiled_add_five(sums, bin_, s11, t1, s22, s12, t2):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    return lambda sums, bin_, s11, t1, s22, s12, t2: _five(sums, bin_, s11, t1, s22, s12, t2)  # noqa: PLW0108
+
+
+@overload(add_two)
+def _compiled_add_two(sums, bin_, s11, t1):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    return lambda sums, bin_, s11, t1: _two(sums, bin_, s11, t1)  # noqa: PLW0108
 
 
 @kernel
@@ -78,33 +95,40 @@ def huber_weight(weight: float, residual: float, kappa: float) -> float:
 
 
 @kernel
-def sort_by_bin(
-    codes: CodeArray,
-    offset: IntArray,
-    in_bag: BoolArray,
-    order: npt.NDArray[np.int32],
-    start: IntArray,
-) -> None:
-    """Counting sort of the bag's rows on every axis: fills ``order`` and ``start`` (zeros before).
-
-    Afterwards the rows of an interval are one contiguous piece of ``order``, so a split reads
-    only the rows that it changes.
-    """
+def sort_by_bin(codes: CodeArray, offset: IntArray) -> SortedRows:
+    """Counting sort of all rows on every axis; done once per fit, bags pick from it."""
     n, p = codes.shape
+    order = np.empty((p, n), np.int32)
+    start = np.zeros(offset[p] + p, np.int64)
     for i in range(n):
-        if in_bag[i]:
-            for j in range(p):
-                start[offset[j] + j + codes[i, j] + 1] += 1
+        for j in range(p):
+            start[offset[j] + j + np.int64(codes[i, j]) + 1] += 1
     for j in range(p):
         for b in range(offset[j] + j, offset[j + 1] + j):
             start[b + 1] += start[b]
     position = start.copy()
     for i in range(n):
-        if in_bag[i]:
-            for j in range(p):
-                b = offset[j] + j + codes[i, j]
-                order[j, position[b]] = i
-                position[b] += 1
+        for j in range(p):
+            b = offset[j] + j + np.int64(codes[i, j])
+            order[j, position[b]] = i
+            position[b] += 1
+    return SortedRows(order, start)
+
+
+@kernel
+def rows_of_bag(everyone: SortedRows, offset: IntArray, times: FloatArray, bag: SortedRows) -> None:
+    """Fill ``bag`` with the sorted rows that are in the bag at least once."""
+    p = everyone.order.shape[0]
+    for j in range(p):
+        filled = np.uint64(0)
+        for b in range(offset[j] + j, offset[j + 1] + j):
+            bag.start[b] = filled
+            for q in range(everyone.start[b], everyone.start[b + 1]):
+                i = everyone.order[j, np.uint64(q)]
+                # Written always and kept when in the bag: no branch to mispredict.
+                bag.order[j, filled] = i
+                filled += np.uint64(times[np.uint64(i)] > 0.0)
+        bag.start[offset[j + 1] + j] = filled
 
 
 @kernel
@@ -112,44 +136,55 @@ def fill_sums(state: GridState, kappa: float) -> None:
     """ComputeSufficientStatistics for every bin of every axis, from the rows as they are."""
     n, p = state.codes.shape
     for i in range(n):
-        count = state.times[i]
-        if count > 0.0:
-            plus, minus, r = state.rows[i, 0], state.rows[i, 1], state.rows[i, 2]
-            w = huber_weight(state.weight[i], r, kappa)
-            d0, d1, d2 = w * plus * plus, w * minus * minus, -w * plus * minus
-            d3, d4 = w * r * plus, -w * r * minus
+        times = state.times[i]
+        if times > 0.0:
+            plus, minus, r = state.rows[i, 1], state.rows[i, 2], state.rows[i, 3]
+            w = huber_weight(state.rows[i, 0], r, kappa)
+            s11, s22, s12 = w * plus * plus, w * minus * minus, -w * plus * minus
+            t1, t2 = w * r * plus, -w * r * minus
             for j in range(p):
                 b = np.uint64(state.offset[j] + np.int64(state.codes[i, j]))
-                add_to_sums(state.sums, b, d0, d1, d2, d3, d4)
-                state.sums[b, 5] += count
+                add_five(state.sums, b, s11, t1, s22, s12, t2)
+                state.sums[b, 5] += times
 
 
 @kernel
 def multiply_rows(
-    state: GridState, kappa: float, axis: int, lo: int, hi: int, v_plus: float, v_minus: float
+    state: GridState,
+    rules: RefineRules,
+    axis: int,
+    lo: int,
+    hi: int,
+    v_plus: float,
+    v_minus: float,
 ) -> None:
     """Multiply the + and - product by v+ and v- on the bins [lo, hi) of ``axis``.
 
-    Only rows inside change. A row's five deltas are the same for every axis, so they are computed
-    once and added to one row of sums per axis: |interval| * p additions instead of n * p.
+    Only rows inside change. A row's deltas are the same for every axis, so they are computed once
+    and added to one row of sums per axis: |interval| * p additions instead of n * p.
     """
     base = state.offset[axis] + axis
     p = np.uint64(state.codes.shape[1])
-    order = state.order[axis]
+    order = state.sorted_rows.order[axis]
     # Unsigned indices spare numba's test for negative ones in the innermost loop.
-    for q in range(state.start[base + lo], state.start[base + hi]):
-        i = np.uint64(order[q])
-        plus, minus, r = state.rows[i, 0], state.rows[i, 1], state.rows[i, 2]
+    for q in range(state.sorted_rows.start[base + lo], state.sorted_rows.start[base + hi]):
+        i = np.uint64(order[np.uint64(q)])
+        plus, minus, r = state.rows[i, 1], state.rows[i, 2], state.rows[i, 3]
         new_plus, new_minus = plus * v_plus, minus * v_minus
         new_r = r - (new_plus - plus) + (new_minus - minus)
-        w = huber_weight(state.weight[i], r, kappa)
-        new_w = huber_weight(state.weight[i], new_r, kappa)
-        d0 = new_w * new_plus * new_plus - w * plus * plus
-        d1 = new_w * new_minus * new_minus - w * minus * minus
-        d2 = w * plus * minus - new_w * new_plus * new_minus
-        d3 = new_w * new_r * new_plus - w * r * plus
-        d4 = w * r * minus - new_w * new_r * new_minus
-        state.rows[i, 0], state.rows[i, 1], state.rows[i, 2] = new_plus, new_minus, new_r
+        w = huber_weight(state.rows[i, 0], r, rules.kappa)
+        new_w = huber_weight(state.rows[i, 0], new_r, rules.kappa)
+        state.rows[i, 1], state.rows[i, 2], state.rows[i, 3] = new_plus, new_minus, new_r
+        s11 = new_w * new_plus * new_plus - w * plus * plus
+        t1 = new_w * new_r * new_plus - w * r * plus
+        if not rules.two_branches:
+            for j in range(p):
+                b = np.uint64(state.offset[j]) + np.uint64(state.codes[i, j])
+                add_two(state.sums, b, s11, t1)
+            continue
+        s22 = new_w * new_minus * new_minus - w * minus * minus
+        s12 = w * plus * minus - new_w * new_plus * new_minus
+        t2 = w * r * minus - new_w * new_r * new_minus
         for j in range(p):
             b = np.uint64(state.offset[j]) + np.uint64(state.codes[i, j])
-            add_to_sums(state.sums, b, d0, d1, d2, d3, d4)
+            add_five(state.sums, b, s11, t1, s22, s12, t2)

@@ -49,7 +49,6 @@ def plot_curves(
         for panel in (factors, backbone):
             panel.set_yscale("log")
             panel.axhline(1.0, color="0.7", linewidth=0.8, zorder=0)
-        factors.set_title(name)
         tilt.set_xlabel(name)
         tilt.set_xlim(limits)
     for row, label in enumerate(("factor", "backbone $b$", "tilt $d$")):
