@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 RandomState: TypeAlias = npt.NDArray[np.uint64]
-CodeArray: TypeAlias = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
+CodeArray: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]  # uint8 or uint16
 
 
 class SortedRows(NamedTuple):

@@ -10,17 +10,19 @@ from seplearn.kernels.compiler import kernel
 
 @kernel
 def assign_bins(values: FloatArray, edges: FloatArray, codes: CodeArray) -> None:
-    """codes[i] = the number of edges <= values[i], by bisection (edges ascending)."""
+    """codes[i] = the number of edges <= values[i], by bisection (edges ascending).
+
+    Each halving adds a step or nothing to ``low`` instead of branching: on shuffled values half
+    of the branches would be mispredicted.
+    """
     for i in range(values.shape[0]):
         value = values[i]
-        lo, hi = 0, edges.shape[0]
-        while lo < hi:
-            middle = (lo + hi) >> 1
-            if edges[middle] <= value:
-                lo = middle + 1
-            else:
-                hi = middle
-        codes[i] = lo
+        low, length = 0, edges.shape[0]
+        while length > 0:
+            half = (length + 1) >> 1
+            low += half if edges[np.uint64(low + half - 1)] <= value else 0
+            length -= half
+        codes[i] = low
 
 
 @kernel

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.kernels.evaluate import assign_bins
+
+MapColumns: TypeAlias = Callable[[Callable[[int], Any], Iterable[int]], list[Any]]
 
 MAX_BINS = 4095
 _TAIL_CUTS = 12  # cuts at ranks 1, 2, 4, ..., 2**11 from each end, as far as quantiles are coarser
@@ -122,30 +125,33 @@ class Bins:
 
 def encode(X: FloatArray, edges: tuple[FloatArray, ...]) -> CodeArray:
     """Bin codes of a table (n, p), one column at a time: no second copy of the table."""
-    small = all(len(e) < 256 for e in edges)
-    codes = np.empty(X.shape, dtype=np.uint8 if small else np.uint16)
+    codes = np.empty(X.shape, dtype=_code_type(edges))
     for j, axis_edges in enumerate(edges):
         assign_bins(np.ascontiguousarray(X[:, j], dtype=np.float64), axis_edges, codes[:, j])
     return codes
 
 
-def bin_table(
-    X: FloatArray,
-    weight: FloatArray,
-    max_bins: int,
-    map_columns: Callable[[Callable[[int], FloatArray], range], list[FloatArray]],
-) -> tuple[Bins, CodeArray]:
-    """Find the bins of a training table and encode it.
+def _code_type(edges: Iterable[FloatArray]) -> np.dtype[np.unsignedinteger[Any]]:
+    return np.dtype(np.uint8 if all(len(e) < 256 for e in edges) else np.uint16)
 
-    ``map_columns`` applies a function to column numbers, in order; it may do so in threads.
+
+def bin_table(
+    X: FloatArray, weight: FloatArray, max_bins: int, map_columns: MapColumns
+) -> tuple[Bins, CodeArray]:
+    """Find the bins of a training table and encode it, streaming column by column.
+
+    ``map_columns`` applies a function to column numbers and returns the results in order; it may
+    do so in threads.
     """
 
-    def edges_of(j: int) -> FloatArray:
-        return find_edges(np.ascontiguousarray(X[:, j], dtype=np.float64), max_bins)
+    def bin_column(j: int) -> tuple[FloatArray, FloatArray, CodeArray]:
+        column = np.ascontiguousarray(X[:, j], dtype=np.float64)
+        edges = find_edges(column, max_bins)
+        codes = np.empty(len(column), dtype=_code_type([edges]))
+        assign_bins(column, edges, codes)
+        counts = np.bincount(codes, weights=weight, minlength=len(edges) + 1)
+        return edges, counts.astype(np.float64), codes
 
-    edges = tuple(map_columns(edges_of, range(X.shape[1])))
-    codes = encode(X, edges)
-    counts = [
-        np.bincount(codes[:, j], weights=weight, minlength=len(e) + 1) for j, e in enumerate(edges)
-    ]
-    return Bins(edges, np.concatenate(counts) / weight.sum()), codes
+    edges, counts, columns = zip(*map_columns(bin_column, range(X.shape[1])), strict=True)
+    codes: CodeArray = np.stack(columns, axis=1, dtype=_code_type(edges))
+    return Bins(tuple(edges), np.concatenate(counts) / weight.sum()), codes

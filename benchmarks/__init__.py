@@ -1,0 +1,1 @@
+"""Measurements against rivals and against the paper. Not part of the package."""
