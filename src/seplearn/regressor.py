@@ -18,7 +18,6 @@ from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.stagewise import OnStage, StageRecord, fit_stagewise
 from seplearn.fitting.workers import ThreadWorkers
 from seplearn.kernels.arrays import CodeArray, FloatArray
-from seplearn.kernels.compiler import compilation_announced
 from seplearn.model.stage import Stage
 from seplearn.table.binning import bin_table
 
@@ -169,7 +168,8 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         y : array-like of shape (n,)
             Finite numbers.
         sample_weight : array-like of shape (n,), optional
-            Non-negative weights; every sum over rows is weighted by them.
+            Non-negative weights; every sum over rows is weighted by them. A row of weight zero
+            counts as absent.
 
         Returns
         -------
@@ -187,9 +187,10 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
             raise ValueError("sample_weight must have a positive sum, got zeros only")
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         y = y.astype(np.float64, copy=False)
+        if not weight.all():
+            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         scale = _target_scale(y, weight)
         with (
-            compilation_announced(),
             ThreadWorkers(effective_n_jobs(self.n_jobs)) as workers,
             _progress(self.n_stages, bool(self.verbose)) as on_stage,
         ):

@@ -55,29 +55,28 @@ def combine(
     """Anchor, filter, average: the stage's curves with unit scalars."""
     signed = options.products == "single"
     keep = n_kept(len(grids), options.trim)
-    scalars = np.array([grid.scalars for grid in grids])
-    if options.anchor == "medoid" and not signed:
-        anchor, scores = _medoid(grids, data.bins, branches, workers)
-    elif keep < len(grids):
-        anchor = anchor_of(scalars)
-        scores = _similarities(grids, grids[anchor], data, branches, signed, workers)
+    anchor = grids[anchor_of(np.array([grid.scalars for grid in grids]))]
+    if keep == len(grids):
+        scores = np.zeros(keep)
+    elif options.anchor == "medoid" and not signed:
+        scores = _closeness_to_medoid(grids, data.bins, branches, workers)
     else:
-        anchor, scores = anchor_of(scalars), np.zeros(len(grids))
+        scores = _similarities(grids, anchor, data, branches, signed, workers)
     # A stable sort: the earlier grid wins among equals.
     kept = np.sort(np.argsort(-scores, kind="stable")[:keep])
     survivors = [grids[c] for c in kept]
     if signed:
-        return Aggregate(_mean_signed(survivors, grids[anchor], data.bins), kept)
+        return Aggregate(_mean_signed(survivors, anchor, data.bins), kept)
     mean = np.mean([grid.log_factors for grid in survivors], axis=0)
     plus = Branch(1.0, 0.0, mean[0]) if branches[0] else None
     minus = Branch(-1.0, 0.0, mean[1]) if branches[1] else None
     return Aggregate(Stage(plus, minus), kept)
 
 
-def _medoid(
+def _closeness_to_medoid(
     grids: list[Grid], bins: Bins, branches: tuple[bool, bool], workers: Workers
-) -> tuple[int, FloatArray]:
-    """The grid with the smallest sum of distances to all others, and minus the distances to it.
+) -> FloatArray:
+    """Minus the distance of every grid to the one with the smallest sum of distances to all.
 
     The distance of two grids is that of their centred log-curves, bins weighted by frequency.
     """
@@ -86,8 +85,8 @@ def _medoid(
     points = np.array([(grid.log_factors[present] * weight).ravel() for grid in grids])
     distances = np.empty((len(grids), len(grids)))
     workers.map(lambda c: distances_to(points, c, distances[c]), range(len(grids)))
-    medoid = int(np.argmin(distances.sum(axis=1)))
-    return medoid, -distances[medoid]
+    closeness: FloatArray = -distances[np.argmin(distances.sum(axis=1))]
+    return closeness
 
 
 def _similarities(
@@ -118,7 +117,7 @@ def _similarities(
             return product(grid.log_factors[main]), zeros
         # Factors are identified up to sign, so the products are compared up to sign.
         values = product(grid.log_factors[main], grid.negative)
-        return values * (np.sign(np.dot(data.weight, values)) or 1.0), zeros
+        return values * (np.sign(np.sum(data.weight * values)) or 1.0), zeros
 
     zeros = np.zeros(len(data.codes))
     anchor_backbone, anchor_tilt = vectors(anchor)

@@ -78,7 +78,7 @@ def refine_rules(
     """The hyperparameters of a single grid for one stage, in the units of the kernels."""
     p = data.bins.n_axes
     clamp = min(options.update_clamp, _LARGEST_CLAMP)
-    energy = float(np.dot(data.weight, residual**2))
+    energy = float(np.sum(data.weight * residual**2))
     return RefineRules(
         n_splits=n_splits,
         n_columns=max(1, math.floor(options.colsample * p)),

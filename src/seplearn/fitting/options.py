@@ -41,7 +41,7 @@ class FitOptions:
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Rows as bin codes, a target of unit weighted standard deviation, and weights."""
+    """Rows as bin codes, a target of unit weighted standard deviation, and positive weights."""
 
     bins: Bins
     codes: CodeArray

@@ -31,7 +31,7 @@ class Projection:
         self._log_sizes: list[float] = []
         self._free: list[bool] = []
         self._gram = np.array([[data.weight.sum()]])
-        self._with_target = np.array([np.dot(data.weight, data.target)])
+        self._with_target = np.array([np.sum(data.weight * data.target)])
 
     def append(self, branch: Branch) -> None:
         """Add the column of a branch, with its sign; a signed product may get any coefficient."""

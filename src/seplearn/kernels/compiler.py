@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
@@ -29,13 +28,18 @@ def kernel(function: _Function) -> _Function:
 
 
 class _Announcer(event.Listener):
-    """Log one line at the first real compilation; a kernel read from the cache triggers none."""
+    """Log one line when the first kernel is compiled; one read from the cache triggers nothing.
+
+    The line is a warning of the ``seplearn`` logger, so without any logging set-up it appears on
+    standard error.
+    """
 
     def __init__(self) -> None:
         self.announced = False
 
-    def on_start(self, event: event.Event) -> None:  # noqa: ARG002
-        if not self.announced:
+    def on_start(self, event: event.Event) -> None:
+        module = event.data["dispatcher"].py_func.__module__
+        if not self.announced and module.startswith("seplearn."):
             self.announced = True
             _logger.warning("compiling kernels once; later runs start from the cache")
 
@@ -43,18 +47,4 @@ class _Announcer(event.Listener):
         return
 
 
-_announcer = _Announcer()
-
-
-@contextmanager
-def compilation_announced() -> Iterator[None]:
-    """Within this block, the process's first compilation is announced through ``logging``.
-
-    The message is a warning of the ``seplearn`` logger, so without any logging set-up it appears
-    on standard error.
-    """
-    event.register("numba:compile", _announcer)  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        event.unregister("numba:compile", _announcer)  # type: ignore[no-untyped-call]
+event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]
