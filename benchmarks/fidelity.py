@@ -81,6 +81,7 @@ def main() -> None:
         "summary": summary,
         "fits": rows,
     }
+    RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(summary, indent=1))
 

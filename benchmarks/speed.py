@@ -90,11 +90,17 @@ def ratios(rows: list[dict[str, Any]]) -> dict[str, float]:
     }
 
 
+def generated(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 10))
+    signal = np.exp(0.5 * X[:, 0]) * np.sin(X[:, 1]) + X[:, 2] * X[:, 3]
+    return X, signal + rng.normal(size=n)
+
+
 def large_fit(name: str) -> dict[str, Any]:
     """One fit of 1,000,000 x 10 rows in this process, with its peak memory."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(1_000_000, 10))
-    y = np.exp(0.5 * X[:, 0]) * np.sin(X[:, 1]) + X[:, 2] * X[:, 3] + rng.normal(size=1_000_000)
+    X, y = generated(1_000_000, 0)
+    X_test, y_test = generated(100_000, 1)
     parameters = {
         "epochs": LARGE["n_stages"],
         "n_trees": LARGE["n_grids"],
@@ -109,7 +115,7 @@ def large_fit(name: str) -> dict[str, Any]:
         "update_clamp": 3.0,
     }
     RIVALS[name](X[:500], y[:500], parameters, 0)
-    fit = measured_fit(name, [X, X[:100_000], y, y[:100_000]], parameters, 0)
+    fit = measured_fit(name, [X, X_test, y, y_test], parameters, 0)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return fit | {"peak_gib": peak}
 
@@ -146,6 +152,7 @@ def main() -> None:
         "1,000,000 x 10": large(),
         "california_housing, R <= 10": california(folder, "tsl_r10"),
     }
+    RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     for case, result in results.items():
         if isinstance(result, dict) and "times_faster" in result:

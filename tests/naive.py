@@ -52,15 +52,34 @@ def solve_two_tensor(rows, rules):
     return v[0], v[1], gain
 
 
-class Grid:
-    """A grid tensor: intervals and values per axis, everything recomputed whenever it is asked."""
+def bootstrap_counts(draws, n_draws, weight):
+    """How often each row is drawn when draw k takes the k-th of n_draws slices of the weight."""
+    counts, total = [0] * len(weight), sum(weight)
+    for k in draws:
+        at, row = (k + 0.5) * total / n_draws, 0
+        while row < len(weight) - 1 and sum(weight[: row + 1]) < at:
+            row += 1
+        counts[row] += 1
+    return counts
 
-    def __init__(self, codes, n_bins, residual, weight, count, rules):
-        self.codes, self.n_bins, self.outer, self.rules = codes, n_bins, residual, rules
-        self.weight, self.count = weight * count, count
-        self.boundaries = [[] for _ in n_bins]
-        self.plus = [np.ones(b) for b in n_bins]
-        self.minus = [np.ones(b) for b in n_bins]
+
+class Grid:
+    """A grid tensor: groups of bins and values per axis, everything recomputed when asked.
+
+    An axis is a list of groups, each a list of bins. On an ordered axis groups are intervals and
+    the last bin, that of missing values, is a group of its own.
+    """
+
+    def __init__(self, problem, rules):
+        self.codes, self.n_bins, self.outer = problem.codes, problem.n_bins, problem.residual
+        self.rules, self.categorical = rules, problem.categorical
+        self.weight, self.count = problem.unit * problem.count, problem.count
+        self.groups = [
+            [list(range(b))] if categorical else [list(range(b - 1)), [b - 1]]
+            for b, categorical in zip(self.n_bins, self.categorical, strict=True)
+        ]
+        self.plus = [np.ones(b) for b in self.n_bins]
+        self.minus = [np.ones(b) for b in self.n_bins]
         self.lambda_plus, self.lambda_minus = self.initial_scalars()
 
     def initial_scalars(self):
@@ -90,28 +109,35 @@ class Grid:
                 out[j][code] += [*stats, self.count[i]]
         return np.concatenate(out)
 
-    def intervals(self, axis):
-        marks = [0, *sorted(self.boundaries[axis]), self.n_bins[axis]]
-        return list(itertools.pairwise(marks))
-
-    def region(self, axis, lo, hi):
-        inside = (self.codes[:, axis] >= lo) & (self.codes[:, axis] < hi) & (self.count > 0)
+    def region(self, axis, bins):
+        inside = np.isin(self.codes[:, axis], list(bins)) & (self.count > 0)
         return self.rows()[inside], self.count[inside].sum()
 
-    def gain(self, axis, lo, cut, hi):
-        parts = (self.region(axis, lo, cut)[0], self.region(axis, cut, hi)[0])
+    def gain(self, axis, left, right):
+        parts = (self.region(axis, left)[0], self.region(axis, right)[0])
         return sum(solve_two_tensor(rows, self.rules)[2] for rows in parts)
 
+    def push(self, axis, bin_):
+        """The tilt that a level's rows ask for: what levels of a group are ordered by."""
+        w, plus, minus, r = self.region(axis, [bin_])[0].T
+        moved = np.sum(w * (plus + minus) ** 2)
+        return np.sum(w * r * (plus + minus)) / moved if moved > 0 else 0.0
+
     def candidates(self, axis):
-        """Every valid split and every resplit, as (lo, cut, hi)."""
+        """Every valid split and every resplit, as (left bins, right bins)."""
         found = []
-        intervals = self.intervals(axis)
-        for lo, hi in intervals:
-            for cut in range(lo + 1, hi):
-                sides = self.region(axis, lo, cut)[1], self.region(axis, cut, hi)[1]
-                if min(sides) >= self.rules.min_interval_samples:
-                    found.append((lo, cut, hi))
-        found += [(a, b, c) for (a, b), (_, c) in itertools.pairwise(intervals)]
+        for group in self.groups[axis]:
+            ordered = group
+            if self.categorical[axis]:
+                ordered = sorted(group, key=lambda b: self.push(axis, b))
+            for cut in range(1, len(ordered)):
+                sides = ordered[:cut], ordered[cut:]
+                counts = [self.region(axis, side)[1] for side in sides]
+                if min(counts) >= self.rules.min_interval_samples:
+                    found.append(sides)
+        for left, right in itertools.pairwise(self.groups[axis]):
+            if min(self.region(axis, left)[1], self.region(axis, right)[1]) > 0:
+                found.append((left, right))
         return found
 
     def best_gain(self):
@@ -119,14 +145,16 @@ class Grid:
         gains = [self.gain(j, *action) for j in axes for action in self.candidates(j)]
         return max(gains, default=0.0)
 
-    def apply(self, axis, lo, cut, hi):
-        left = solve_two_tensor(self.region(axis, lo, cut)[0], self.rules)
-        right = solve_two_tensor(self.region(axis, cut, hi)[0], self.rules)
-        for (v_plus, v_minus, _), a, b in ((left, lo, cut), (right, cut, hi)):
-            self.plus[axis][a:b] *= v_plus
-            self.minus[axis][a:b] *= v_minus
-        if cut not in self.boundaries[axis]:
-            self.boundaries[axis].append(cut)
+    def apply(self, axis, left, right):
+        solutions = [solve_two_tensor(self.region(axis, s)[0], self.rules) for s in (left, right)]
+        for (v_plus, v_minus, _), side in zip(solutions, (left, right), strict=True):
+            self.plus[axis][list(side)] *= v_plus
+            self.minus[axis][list(side)] *= v_minus
+        groups = []
+        for group in self.groups[axis]:
+            is_split = set(group) == set(left) | set(right)
+            groups += [list(left), list(right)] if is_split else [group]
+        self.groups[axis] = groups
 
     def refitted_scalars(self):
         """lambda+ and lambda- after the least-squares projection at the end of Algorithm 1."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from seplearn.fitting.options import TrainingData
 from seplearn.kernels.arrays import RefineRules
-from seplearn.table.binning import Bins
+from seplearn.table.binning import Bins, NumericAxis
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class Problem:
     weight: np.ndarray
     count: np.ndarray
     rng: np.random.Generator
+    categorical: np.ndarray
+    unit: float = 0.7
 
     @property
     def offset(self):
@@ -34,8 +36,8 @@ class Problem:
             np.bincount(self.codes[:, j], self.weight, minlength=b) / self.weight.sum()
             for j, b in enumerate(self.n_bins)
         ]
-        edges = tuple(np.arange(1.0, b) for b in self.n_bins)
-        bins = Bins(edges, np.concatenate(frequencies))
+        axes = tuple(NumericAxis(np.arange(1.0, b - 1)) for b in self.n_bins)
+        bins = Bins(axes, np.concatenate(frequencies))
         return TrainingData(bins, self.codes, self.residual, self.weight)
 
     def random_factors(self, spread=0.5):
@@ -47,11 +49,14 @@ def problems(draw, max_rows=30, max_axes=3, max_bins=5, dtype=np.uint8):
     n = draw(st.integers(2, max_rows))
     p = draw(st.integers(1, max_axes))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n_bins = [int(b) for b in rng.integers(1, max_bins + 1, size=p)]
+    n_bins = [int(b) for b in rng.integers(2, max_bins + 1, size=p)]
+    categorical = rng.random(p) < 0.4
     codes = np.stack([rng.integers(0, b, size=n) for b in n_bins], axis=1).astype(dtype)
     count = rng.integers(0, 4, size=n).astype(float)
     count[0] += 1.0
-    return Problem(codes, n_bins, rng.normal(size=n), rng.uniform(0.2, 2.0, n), count, rng)
+    return Problem(
+        codes, n_bins, rng.normal(size=n), rng.uniform(0.2, 2.0, n), count, rng, categorical
+    )
 
 
 @st.composite

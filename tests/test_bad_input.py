@@ -30,6 +30,11 @@ PARAMETERS = [
     ("products", "triple", ValueError, "products"),
     ("scalars", "lasso", ValueError, "scalars"),
     ("fit_intercept", "yes", TypeError, "fit_intercept must be True or False"),
+    ("n_splits", 10**400, ValueError, "n_splits must be an integer >= 1 and < 2"),
+    ("categorical_features", "all", ValueError, "categorical_features must be 'auto', None, or"),
+    ("categorical_features", 3, TypeError, "categorical_features must be 'auto', None, or"),
+    ("categorical_features", [1.5], TypeError, "categorical_features must be 'auto', None, or"),
+    ("min_category_count", 0, ValueError, "min_category_count must be an integer >= 1, got 0"),
     ("max_bins", 1, ValueError, "max_bins must be an integer >= 2 and <= 4095, got 1"),
     ("max_bins", 4096, ValueError, "max_bins"),
     ("random_state", -1, ValueError, "random_state must be None, an integer"),
@@ -54,18 +59,16 @@ def replaced(array, value):
 
 
 DATA = [
-    (replaced(X, np.nan), Y, "Input X contains NaN"),
-    (replaced(X, np.inf), Y, "Input X contains infinity"),
     (X, replaced(Y, np.nan), "Input y contains NaN"),
     (X, replaced(Y, -np.inf), "Input y contains infinity"),
-    (X, Y[:-1], "inconsistent numbers of samples"),
+    (X, Y[:-1], "inconsistent numbers of samples: X has 20, y has 19"),
+    (X, None, "requires y to be passed, but the target y is None"),
     (X[:0], Y[:0], "0 sample"),
     (X[:, :0], Y, "0 feature"),
     (X[:, 0], Y, "Expected 2D array, got 1D array"),
     (X[None], Y, "Found array with dim 3"),
     (X, np.stack([Y, Y], axis=1), "y should be a 1d array"),
     (X.astype(complex), Y, "Complex data not supported"),
-    ([["a", "b"]] * 20, Y, "could not convert string to float"),
 ]
 
 
@@ -97,14 +100,12 @@ def test_prediction_tables():
     for table in (X[:, :1], np.hstack([X, X])):
         with pytest.raises(ValueError, match="features"):
             model.predict(table)
-    with pytest.raises(ValueError, match="Input X contains NaN"):
-        model.predict(replaced(X, np.nan))
     with pytest.raises(ValueError, match="0 sample"):
         model.predict(X[:0])
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-8, 1e8, 1e150])
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-8, 1e8, 1e200, 1e300])
 def test_targets_of_any_size(scale):
     model = TSLRegressor(n_stages=2, n_grids=3, random_state=0).fit(X, scale * Y)
-    assert model.score(X, scale * Y) > 0.3
-    assert np.isfinite(model.predict(X)).all()
+    expected = TSLRegressor(n_stages=2, n_grids=3, random_state=0).fit(X, Y).predict(X)
+    np.testing.assert_allclose(model.predict(X) / scale, expected, rtol=1e-6, atol=1e-9)

@@ -47,12 +47,12 @@ def test_rescaling_y_rescales_the_fit(factor, options):
     )
 
 
-@given(st.permutations(range(3)), st.sampled_from(VARIANTS))
+@given(st.permutations(range(3)), st.sampled_from(VARIANTS), st.sampled_from([0.7, 1.0]))
 @settings(max_examples=12)
-def test_permuting_columns_permutes_the_curves(order, options):
+def test_permuting_columns_permutes_the_curves(order, options, colsample):
     X, y = datasets.masked_interaction(400, random_state=2)
-    expected = fit(X, y, colsample=1.0, **options)
-    permuted = fit(X[:, order], y, colsample=1.0, **options)
+    expected = fit(X, y, colsample=colsample, **options)
+    permuted = fit(X[:, order], y, colsample=colsample, **options)
     np.testing.assert_allclose(
         permuted.predict(X[:, order]), expected.predict(X), rtol=1e-6, atol=1e-9
     )
@@ -73,3 +73,11 @@ def test_a_monotone_transform_changes_nothing_but_the_edges(data, options):
     transformed = np.column_stack([np.exp(X[:, 0]), X[:, 1] ** 3, 1e6 * X[:, 2] - 5])
     expected, model = fit(X, y, **options), fit(transformed, y, **options)
     np.testing.assert_array_equal(model.predict(transformed), expected.predict(X))
+
+
+@pytest.mark.parametrize("options", VARIANTS)
+def test_permuting_rows_changes_nothing(data, options):
+    X, y = data
+    order = np.random.default_rng(0).permutation(len(y))
+    one, other = fit(X, y, **options), fit(X[order], y[order], **options)
+    np.testing.assert_allclose(other.predict(X), one.predict(X), rtol=1e-6, atol=1e-9)

@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[1]
 
 def test_exported_names():
     assert sorted(seplearn.__all__) == [
-        "Branch", "SeparationModel", "Stage", "StageRecord", "TSLRegressor", "__version__",
-        "datasets", "explain",
+        "Branch", "ModelFormatError", "SeparationModel", "Stage", "StageRecord", "TSLRegressor",
+        "__version__", "datasets", "explain", "load_model",
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == ["Curve", "curves"]

@@ -1,14 +1,15 @@
 """Separation learning: glass-box models that are sums of products of one-dimensional curves."""
 
 from seplearn import datasets, explain
-from seplearn.fitting.stagewise import StageRecord
-from seplearn.model import Branch, SeparationModel, Stage
-from seplearn.regressor import TSLRegressor
+from seplearn._errors import ModelFormatError
+from seplearn.model import Branch, SeparationModel, Stage, StageRecord
+from seplearn.regressor import TSLRegressor, load_model
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Branch",
+    "ModelFormatError",
     "SeparationModel",
     "Stage",
     "StageRecord",
@@ -16,4 +17,5 @@ __all__ = [
     "__version__",
     "datasets",
     "explain",
+    "load_model",
 ]

@@ -1,12 +1,18 @@
-"""Exceptions and warnings of the package.
+"""Exceptions of the package.
 
 ValueError, TypeError
     A bad argument; the message names it, the rule and the value received.
+ModelFormatError (a ValueError)
+    A file or document that is not a model this version can read.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+
+class ModelFormatError(ValueError):
+    """A file or document is not a model that this version can read."""
 
 
 def out_of_range(name: str, rule: str, value: Any) -> ValueError:

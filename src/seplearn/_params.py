@@ -16,6 +16,16 @@ from seplearn.table.binning import MAX_BINS
 _Class = TypeVar("_Class", bound=type)
 
 
+def is_real(value: Any) -> bool:
+    """Whether ``value`` is a number; True and False are not."""
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+
+
+def is_whole(value: Any) -> bool:
+    """Whether ``value`` is an integer; True and False are not."""
+    return isinstance(value, numbers.Integral) and is_real(value)
+
+
 @dataclass(frozen=True)
 class Interval:
     """Numbers between two bounds; ``whole`` for integers, ``above`` to exclude the lower bound."""
@@ -31,13 +41,13 @@ class Interval:
         return f"{kind} {lower}" + ("" if math.isinf(self.high) else f" and <= {self.high:g}")
 
     def check(self, name: str, value: Any) -> None:
-        accepted = numbers.Integral if self.whole else numbers.Real
-        if not isinstance(value, accepted) or isinstance(value, (bool, np.bool_)):
+        if not (is_whole(value) if self.whole else is_real(value)):
             raise wrong_type(name, str(self), value)
-        number = float(value)
-        inside = self.low < number if self.above else self.low <= number
-        if not inside or number > self.high or not math.isfinite(number):
+        inside = self.low < value if self.above else self.low <= value
+        if not inside or value > self.high or value == math.inf:
             raise out_of_range(name, str(self), value)
+        if self.whole and value >= 2**31:
+            raise out_of_range(name, f"{self} and < 2**31", value)
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,7 @@ class Seed:
     def check(self, name: str, value: Any) -> None:
         if value is None or isinstance(value, np.random.RandomState):
             return
-        if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.bool_)):
+        if not is_whole(value):
             raise wrong_type(name, str(self), value)
         if not 0 <= int(value) < 2**32:
             raise out_of_range(name, str(self), value)
@@ -94,13 +104,32 @@ class Jobs:
     def check(self, name: str, value: Any) -> None:
         if value is None:
             return
-        if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.bool_)):
+        if not is_whole(value):
             raise wrong_type(name, str(self), value)
         if value == 0:
             raise out_of_range(name, str(self), value)
 
 
-Rule = Interval | Choice | Flag | Seed | Jobs
+@dataclass(frozen=True)
+class Columns:
+    """Columns of a table."""
+
+    def __str__(self) -> str:
+        return "'auto', None, or a list of column names, positions or booleans"
+
+    def check(self, name: str, value: Any) -> None:
+        if value is None or (isinstance(value, str) and value == "auto"):
+            return
+        if isinstance(value, str):
+            raise out_of_range(name, str(self), value)
+        if not isinstance(value, (list, tuple, np.ndarray)):
+            raise wrong_type(name, str(self), value)
+        kinds = (str, numbers.Integral, np.bool_)
+        if not all(isinstance(item, kinds) for item in value):
+            raise wrong_type(name, str(self), value)
+
+
+Rule = Interval | Choice | Flag | Seed | Jobs | Columns
 
 
 @dataclass(frozen=True)
@@ -227,7 +256,24 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter("fit_intercept", True, Flag(), "Whether the model has a constant."),
     Parameter(
-        "max_bins", 255, Interval(2, MAX_BINS, whole=True), "Bins per feature at most.", "max_bins"
+        "max_bins",
+        255,
+        Interval(2, MAX_BINS, whole=True),
+        "Bins per numeric feature at most, besides the one for missing values.",
+        "max_bins",
+    ),
+    Parameter(
+        "categorical_features",
+        "auto",
+        Columns(),
+        "Features whose values are levels without order. 'auto': strings, categories and booleans. "
+        "A list adds columns to those. None: none; booleans are then 0 and 1, strings refused.",
+    ),
+    Parameter(
+        "min_category_count",
+        5,
+        Interval(1, whole=True),
+        "Levels in fewer training rows share one bin.",
     ),
     Parameter(
         "random_state",
@@ -285,5 +331,6 @@ def from_paper_names(table: tuple[Parameter, ...], values: Mapping[str, Any]) ->
             raise TypeError(f"unknown parameter {given!r}; known are {', '.join(known)}")
         if parameter.name in out:
             raise TypeError(f"{parameter.name} is given twice, once as {given!r}")
-        out[parameter.name] = dict(parameter.paper_words).get(value, value)
+        words = dict(parameter.paper_words)
+        out[parameter.name] = words.get(value, value) if isinstance(value, str) else value
     return out

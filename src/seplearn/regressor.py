@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
-from tqdm.auto import tqdm
+from sklearn.utils.validation import check_is_fitted
 
+from seplearn._errors import ModelFormatError, wrong_type
 from seplearn._params import TSL_PARAMETERS, check_parameters, documented, from_paper_names
 from seplearn.fitting.options import FitOptions, TrainingData
-from seplearn.fitting.stagewise import OnStage, StageRecord, fit_stagewise
-from seplearn.fitting.workers import ThreadWorkers
+from seplearn.fitting.progress import Callback, progress
+from seplearn.fitting.stagewise import fit_stagewise
+from seplearn.fitting.workers import ThreadWorkers, n_threads
 from seplearn.kernels.arrays import CodeArray, FloatArray
+from seplearn.model.format import StoredModel, read_file, to_plain, write_file
+from seplearn.model.model import SeparationModel
+from seplearn.model.record import StageRecord
 from seplearn.model.stage import Stage
 from seplearn.table.binning import bin_table
+from seplearn.table.columns import open_table
+from seplearn.table.schema import Schema, categorical_columns
+from seplearn.table.training import target_scale, training_rows
 
 
 @documented(TSL_PARAMETERS)
@@ -83,6 +90,8 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         scalars: str = "nnls",
         fit_intercept: bool = True,
         max_bins: int = 255,
+        categorical_features: Any = "auto",
+        min_category_count: int = 5,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -105,16 +114,18 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         self.scalars = scalars
         self.fit_intercept = fit_intercept
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.min_category_count = min_category_count
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     @classmethod
-    def paper(cls, n_stages: int = 2, **overrides: Any) -> TSLRegressor:
+    def paper(cls, n_stages: int | None = None, **overrides: Any) -> TSLRegressor:
         """The estimator of the paper: its scalars, no constant, 200 grids (500 above 2 stages).
 
         What the paper tunes is set to a middle of its search space; give your own values as
-        ``overrides``, in our names or the paper's.
+        ``overrides``, in our names or the paper's. ``n_stages`` is 2 unless given.
 
         ======================  ========================  ==========================================
         paper                   here                      difference
@@ -123,13 +134,15 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         n_trees                 n_grids
         n_iter                  n_splits                  resplits do not count
         decay                   decay
-        split_try               split_try
+        split_try               split_try                 per feature, as in the paper's table of
+                                                          parameters; its listing says per interval
         colsample_bytree        colsample                 drawn anew at each step
         min_interval_samples    min_interval_samples
         min_split_loss          min_gain                  a share of the total sum of squares
         alpha                   ridge                     alpha divided by the variance of y
         update_clamp            update_clamp              never beyond [1/20, 20]
-        similarity_threshold    trim
+        similarity_threshold    trim                      measured from the medoid of the grids;
+                                                          ``anchor="centroid"`` is the printed rule
         bagged                  bootstrap
         refinement_strategy     loss                      l2 is "squared_error"; Huber's threshold
                                                           is relative to a robust scale
@@ -137,15 +150,24 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         seed                    random_state
         ======================  ========================  ==========================================
 
+        Where the paper is silent or its unit of y would matter: y is divided by its standard
+        deviation; a positive-only stage starts at the mean residual, and there is a negative-only
+        stage too; 1e-9 of the stage's energy is added to the ridge; the scalars of a single grid
+        are refitted under the same clamp as a split; bins have extra cuts in the tails; a fit ends
+        early when no grid of a stage finds a step.
+
         Examples
         --------
         >>> TSLRegressor.paper(epochs=2, n_iter=64, refinement_strategy="l2").n_splits
         64
         """
         overrides = from_paper_names(TSL_PARAMETERS, overrides)
-        n_stages = overrides.pop("n_stages", n_stages)
+        if n_stages is None:
+            n_stages = overrides.pop("n_stages", 2)
+        elif "n_stages" in overrides:
+            raise TypeError("n_stages is given twice, once as 'epochs'")
         settings: dict[str, Any] = {
-            "n_grids": 200 if n_stages <= 2 else 500,
+            "n_grids": 200 if n_stages in (1, 2) else 500,
             "n_splits": 60,
             "decay": 0.7,
             "colsample": 0.65,
@@ -158,18 +180,24 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         }
         return cls(n_stages, **(settings | overrides))
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TSLRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, callback: Callback | None = None
+    ) -> TSLRegressor:
         """Fit the model.
 
         Parameters
         ----------
-        X : array-like of shape (n, p)
-            Finite numbers.
-        y : array-like of shape (n,)
+        X : pandas, polars or pyarrow table, or array-like of shape (n, p)
+            Numbers, and levels (see ``categorical_features``); either may be missing.
+        y : array-like of shape (n,), Series or one-column table
             Finite numbers.
         sample_weight : array-like of shape (n,), optional
-            Non-negative weights; every sum over rows is weighted by them. A row of weight zero
-            counts as absent.
+            Non-negative. A weight says how often a row stands in the table: 2 is the row twice, 0
+            is the row absent. Bins are found without weights.
+        callback : callable, optional
+            Called as ``callback(stage, record)`` after each stage, with the new :class:`Stage` (on
+            the scale of y divided by its standard deviation) and its :class:`StageRecord`. When it
+            returns True the fit ends with the stages so far.
 
         Returns
         -------
@@ -177,33 +205,52 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
             The fitted estimator itself.
         """
         with _restored_on_failure(self):
-            self._fit(X, y, sample_weight)
+            self._fit(X, y, sample_weight, callback)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, callback: Callback | None) -> None:
         check_parameters(TSL_PARAMETERS, self.get_params(deep=False))
-        X, y = validate_data(self, X, y, y_numeric=True, dtype=[np.float64, np.float32])
-        if sample_weight is not None and not np.any(sample_weight):
-            raise ValueError("sample_weight must have a positive sum, got zeros only")
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        y = y.astype(np.float64, copy=False)
-        if not weight.all():
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        scale = _target_scale(y, weight)
+        if callback is not None and not callable(callback):
+            raise wrong_type("callback", "a callable or None", callback)
+        table, y, weight = training_rows(X, y, sample_weight)
+        schema = Schema.of(table)
+        categorical = categorical_columns(table, self.categorical_features)
+        scale = target_scale(y, weight)
         with (
-            ThreadWorkers(effective_n_jobs(self.n_jobs)) as workers,
-            _progress(self.n_stages, bool(self.verbose)) as on_stage,
+            ThreadWorkers(n_threads(self.n_jobs)) as workers,
+            progress(self.n_stages, bool(self.verbose), callback) as on_stage,
         ):
-            bins, codes = bin_table(X, weight, self.max_bins, workers.map)
+            bins, codes = bin_table(
+                table, weight, categorical, self.max_bins, self.min_category_count, workers.map
+            )
             data = TrainingData(bins, codes, y / scale, weight)
             seed = np.random.SeedSequence(check_random_state(self.random_state).randint(2**31))
             model, records = fit_stagewise(data, self._options(), seed, workers, on_stage)
-        self.model_ = model.scaled(scale)
-        self.history_ = [record.scaled(scale) for record in records]
+        self._store(schema, model.scaled(scale), [record.scaled(scale) for record in records])
+
+    def _store(self, schema: Schema, model: SeparationModel, history: list[StageRecord]) -> None:
+        self.model_ = model
+        self.history_ = history
+        self.n_features_in_ = schema.n_features
+        if schema.names is not None:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    @property
+    def _schema(self) -> Schema:
+        names = getattr(self, "feature_names_in_", None)
+        return Schema(self.n_features_in_, None if names is None else tuple(names))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def _options(self) -> FitOptions:
-        names = FitOptions.__dataclass_fields__
-        return FitOptions(**{name: getattr(self, name) for name in names})
+        values = {name: getattr(self, name) for name in FitOptions.__dataclass_fields__}
+        plain = {n: v.item() if isinstance(v, np.generic) else v for n, v in values.items()}
+        return FitOptions(**plain)
 
     @property
     def stages_(self) -> tuple[Stage, ...]:
@@ -240,8 +287,9 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """Prediction of the model as it stood after each stage.
 
-        The r-th is the projection of y onto the products of the first r stages: the r-th
-        approximant of orthogonal greedy approximation, with the scalars of that moment.
+        The r-th is y projected onto the products of the first r stages (onto their non-negative
+        combinations with ``scalars="nnls"``): the r-th approximant of orthogonal greedy
+        approximation, with the scalars of that moment.
 
         Parameters
         ----------
@@ -251,19 +299,66 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         for record in self.history_:
             yield self.model_.with_scalars(record.scalars, record.intercept).predict(codes)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a file; :func:`seplearn.load_model` reads it.
+
+        The file is written beside its place and then moved there, so an interrupted save leaves
+        no half-written file.
+
+        Parameters
+        ----------
+        path : str or path
+            Conventionally ending in ``.tsl``.
+        """
+        check_is_fitted(self)
+        params = self.get_params(deep=False)
+        write_file(path, StoredModel(self.model_, self._schema, tuple(self.history_), params))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as plain numbers, strings and lists, ready for ``json.dump``.
+
+        The layout is documented in ``docs/model-json.md``, with a scorer in plain Python.
+        """
+        check_is_fitted(self)
+        return to_plain(self.model_, self._schema)
+
     def _codes(self, X: Any) -> CodeArray:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return self.model_.bins.codes(X)
+        table = open_table(X)
+        columns = self._schema.columns_in(table, type(self).__name__)
+        return self.model_.bins.codes(table, columns)
 
 
-def _target_scale(y: FloatArray, weight: FloatArray) -> float:
-    """The weighted standard deviation of y; for a constant y its size, for zeros one."""
-    mean = float(np.average(y, weights=weight))
-    deviation = float(np.sqrt(np.average((y - mean) ** 2, weights=weight)))
-    if deviation > 1e-14 * abs(mean):
-        return deviation
-    return abs(mean) or 1.0
+def load_model(path: str | os.PathLike[str]) -> TSLRegressor:
+    """Read an estimator that :meth:`TSLRegressor.save` wrote.
+
+    Loading runs no code from the file. Anything that is not a valid model file raises
+    :class:`seplearn.ModelFormatError`.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from seplearn import TSLRegressor, datasets, load_model
+    >>> X, y = datasets.masked_interaction(500, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(pathlib.Path(folder) / "m.tsl")
+    ...     again = load_model(pathlib.Path(folder) / "m.tsl")
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
+    """
+    stored = read_file(path)
+    try:
+        estimator = TSLRegressor(**stored.params)
+        check_parameters(TSL_PARAMETERS, estimator.get_params(deep=False))
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(f"{path}: parameters of the model are not valid: {error}") from error
+    estimator._store(stored.schema, stored.model, list(stored.history))
+    return estimator
 
 
 @contextmanager
@@ -275,15 +370,3 @@ def _restored_on_failure(estimator: TSLRegressor) -> Iterator[None]:
     except BaseException:
         estimator.__dict__ = before
         raise
-
-
-@contextmanager
-def _progress(n_stages: int, shown: bool) -> Iterator[OnStage]:
-    """A bar over the stages with the share of the target's variance left in the residuals."""
-    with tqdm(total=n_stages, desc="TSL stages", disable=not shown, leave=True) as bar:
-
-        def on_stage(record: StageRecord) -> None:
-            bar.set_postfix_str(f"loss {record.loss:.4g}", refresh=False)
-            bar.update()
-
-        yield on_stage

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.scalars import Projection, least_squares
 from seplearn.model.stage import Branch
-from seplearn.table.binning import Bins
+from seplearn.table.binning import Bins, NumericAxis
 from tests import naive
 from tests.problems import problems
 
@@ -62,7 +62,7 @@ def test_the_projection_is_orthogonal(problem):
 
 def test_equal_columns_share_their_coefficient():
     gram, right = np.ones((2, 2)), np.ones(2)
-    for free in (np.zeros(2, bool), np.ones(2, bool)):
+    for free in (False, True):
         coefficients = least_squares(gram, right, free)
         assert coefficients.sum() == pytest.approx(1.0)
         assert np.abs(coefficients).max() <= 1.0 + 1e-9
@@ -71,15 +71,15 @@ def test_equal_columns_share_their_coefficient():
 def test_a_constant_product_leaves_everything_to_the_intercept():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 2, size=(30, 1)).astype(np.uint8)
-    bins = Bins((np.array([0.5]),), np.array([0.5, 0.5]))
+    bins = Bins((NumericAxis(np.array([0.5])),), np.array([0.5, 0.5, 0.0]))
     data = TrainingData(bins, codes, 3.0 + codes[:, 0] + rng.normal(0, 0.1, 30), np.ones(30))
     for scalars in ("nnls", "ols"):
         projection = Projection(data, scalars, True)
-        projection.append(Branch(1.0, 0.0, np.zeros(2)))
+        projection.append(Branch(1.0, 0.0, np.zeros(3)))
         alone = projection.solve()
         assert alone.signs.tolist() == [0.0]
         np.testing.assert_allclose(alone.fitted, data.target.mean())
-        projection.append(Branch(1.0, 0.0, np.array([-0.5, 0.5])))
+        projection.append(Branch(1.0, 0.0, np.array([-0.5, 0.5, 0.0])))
         both = projection.solve()
         assert both.signs.tolist() == [0.0, 1.0]
         assert np.abs(both.fitted - data.target).max() < 0.5

@@ -13,15 +13,19 @@ def test_results_come_in_the_order_of_the_items():
 
 
 def test_an_exception_stops_the_others():
+    done = []
+
     def fail(x):
         if x == 1:
             raise RuntimeError("bag 1")
-        return x
+        time.sleep(0.01)
+        done.append(x)
 
     workers = ThreadWorkers(1)
     with pytest.raises(RuntimeError, match="bag 1"), workers:
         workers.map(fail, range(1000))
     assert workers.stop[0]
+    assert len(done) < 500
 
 
 def test_no_thread_outlives_the_block():

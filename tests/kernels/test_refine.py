@@ -2,14 +2,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from seplearn.kernels.arrays import Cuts, RefineRules, SortedRows
-from seplearn.kernels.random import bootstrap_counts
+from seplearn.fitting.draws import make_draws
+from seplearn.kernels.arrays import Cuts, Draws, RefineRules, SortedRows
+from seplearn.kernels.random import bootstrap_counts, draw_below
 from seplearn.kernels.refine import (
     best_on_axis,
     fit_single_grid,
     multiply_region,
     refine,
-    refit_scalars,
+    solve_region,
     start_grid,
 )
 from seplearn.kernels.sums import rows_of_bag, sort_by_bin
@@ -28,19 +29,17 @@ def streams(problem):
 
 def started(problem, rules):
     """The kernel's state and the oracle's grid for the same bag, before any action."""
-    oracle = naive.Grid(
-        problem.codes, problem.n_bins, problem.residual, problem.weight, problem.count, rules
-    )
     state = start_grid(
         problem.codes,
         problem.offset,
+        problem.categorical,
         sort_by_bin(problem.codes, problem.offset),
         problem.residual,
-        problem.weight,
         problem.count,
+        problem.unit,
         rules,
     )
-    return state, oracle
+    return state, naive.Grid(problem, rules)
 
 
 def scratch():
@@ -48,15 +47,31 @@ def scratch():
 
 
 def random_action(oracle, rng):
-    """A random valid split or resplit as (axis, lo, cut, hi); None when there is none."""
+    """A random valid split or resplit as (axis, left bins, right bins); None when there is none."""
     actions = [(j, *a) for j in range(len(oracle.n_bins)) for a in oracle.candidates(j)]
     return actions[rng.integers(len(actions))] if actions else None
 
 
-def apply_action(state, rules, axis, lo, cut, hi):
+def apply_action(state, rules, axis, left, right):
+    """Apply an action of the oracle: bring the left bins to the front of their interval first."""
+    first = state.offset[axis]
+    at = np.flatnonzero(
+        np.isin(state.bin_at[first : state.offset[axis + 1]] - first, [*left, *right])
+    )
+    lo, cut, hi = at[0], at[0] + len(left), at[-1] + 1
+    assert hi - lo == len(left) + len(right)
+    state.bin_at[first + lo : first + hi] = first + np.array([*left, *right])
     multiply_region(state, rules, axis, lo, cut)
     multiply_region(state, rules, axis, cut, hi)
-    state.is_cut[state.offset[axis] + cut] = True
+    state.is_cut[first + cut] = True
+
+
+def bins_of(state, action):
+    """(axis, left bins, right bins) of an action of the kernel."""
+    bins = state.bin_at[state.offset[action.axis] : state.offset[action.axis + 1]]
+    bins = bins - state.offset[action.axis]
+    left, right = bins[action.lo : action.cut], bins[action.cut : action.hi]
+    return action.axis, left.tolist(), right.tolist()
 
 
 def assert_sums_agree(state, oracle):
@@ -85,7 +100,8 @@ def test_sums_after_any_sequence_of_actions(problem, rules):
         np.exp(state.log_factors[1]), np.concatenate(oracle.minus), rtol=1e-9
     )
     np.testing.assert_allclose(
-        np.array(refit_scalars(state, rules)) * [oracle.lambda_plus, oracle.lambda_minus],
+        np.array(solve_region(state, rules, 0, problem.offset[1]))
+        * [oracle.lambda_plus, oracle.lambda_minus],
         oracle.refitted_scalars(),
         rtol=1e-6,
         atol=1e-9,
@@ -109,7 +125,7 @@ def test_the_chosen_action_is_the_best_of_all(problem, rules):
         np.testing.assert_allclose(best.gain, expected, rtol=1e-6, atol=1e-9)
         if best.hi == 0:
             return
-        chosen = (best.axis, best.lo, best.cut, best.hi)
+        chosen = bins_of(state, best)
         np.testing.assert_allclose(oracle.gain(*chosen), expected, rtol=1e-6, atol=1e-9)
         apply_action(state, rules, *chosen)
         oracle.apply(*chosen)
@@ -122,9 +138,11 @@ def test_sampled_cuts_are_valid_ones(problem, rules):
     for j in range(len(problem.n_bins)):
         action = best_on_axis(state, j, rules, streams(problem), prefix, cuts)
         if action.hi > 0:
-            assert (action.lo, action.cut, action.hi) in oracle.candidates(j)
+            _, left, right = bins_of(state, action)
+            valid = [(set(a), set(b)) for a, b in oracle.candidates(j)]
+            assert (set(left), set(right)) in valid
             np.testing.assert_allclose(
-                action.gain, oracle.gain(j, action.lo, action.cut, action.hi), rtol=1e-6, atol=1e-9
+                action.gain, oracle.gain(j, left, right), rtol=1e-6, atol=1e-9
             )
 
 
@@ -141,7 +159,7 @@ def test_refine_adds_up_its_gains(problem, rules):
     n_actions, total = refine(state, rules, streams(problem), GO_ON)
     after = loss(state)
     assert n_actions <= 3 * rules.n_splits
-    assert state.is_cut.sum() <= rules.n_splits
+    assert state.is_cut.sum() <= rules.n_splits + np.sum(~problem.categorical)
     # The gain is of the penalised loss, so the plain loss falls at least as much.
     assert before - after >= total - 1e-9 * (1 + before)
 
@@ -153,10 +171,10 @@ def test_stop_flag_ends_the_refinement():
     result = fit_single_grid(
         codes,
         offset,
+        np.zeros(2, dtype=np.bool_),
         sort_by_bin(codes, offset),
         rng.normal(size=50),
-        np.ones(50),
-        True,
+        Draws(True, 50, 1.0, np.ones(50), np.arange(50), np.empty(0)),
         rules_for_stop(),
         np.arange(1, 5, dtype=np.uint64),
         np.ones(1, dtype=np.bool_),
@@ -174,10 +192,10 @@ def test_one_column_per_step_is_a_column_of_the_table(problem, rules):
     result = fit_single_grid(
         problem.codes,
         problem.offset,
+        problem.categorical,
         sort_by_bin(problem.codes, problem.offset),
         problem.residual,
-        problem.weight,
-        True,
+        make_draws(problem.data, np.arange(problem.codes.shape[1], dtype=np.uint64), True),
         rules,
         streams(problem),
         GO_ON,
@@ -205,8 +223,29 @@ def test_rows_of_a_bag_are_sorted_by_bin_on_every_axis(problem):
 def test_bootstrap_counts_are_those_of_a_sample_with_replacement():
     n = 4000
     counts = np.zeros(n)
-    bootstrap_counts(np.array([12345], dtype=np.uint64), counts)
+    bootstrap_counts(np.array([12345], dtype=np.uint64), n, np.arange(n), np.empty(0), counts)
     assert counts.sum() == n
     # The share of rows left out is exp(-1), with a standard deviation of 0.005 here.
     assert abs((counts == 0).mean() - np.exp(-1)) < 0.02
     assert abs(counts.var() - 1.0) < 0.1
+
+
+@given(problems())
+def test_weighted_bootstrap_agrees_with_the_oracle(problem):
+    n_draws = 25
+    counts = np.zeros(len(problem.weight))
+    cumulative = np.cumsum(problem.weight)
+    order = np.arange(len(counts))
+    bootstrap_counts(np.array([7], dtype=np.uint64), n_draws, order, cumulative, counts)
+    state = np.array([7], dtype=np.uint64)
+    draws = [int(draw_below(state, n_draws)) for _ in range(n_draws)]
+    assert counts.tolist() == naive.bootstrap_counts(draws, n_draws, problem.weight.tolist())
+
+
+def test_drawing_weighted_rows_is_drawing_repeated_rows():
+    weight = np.array([2.0, 1.0, 3.0])
+    state = np.array([5], dtype=np.uint64)
+    weighted, repeated = np.zeros(3), np.zeros(6)
+    bootstrap_counts(state.copy(), 6, np.arange(3), np.cumsum(weight), weighted)
+    bootstrap_counts(state.copy(), 6, np.arange(6), np.empty(0), repeated)
+    assert weighted.tolist() == [repeated[:2].sum(), repeated[2], repeated[3:].sum()]

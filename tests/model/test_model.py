@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seplearn.model import Branch, SeparationModel, Stage
+from seplearn.table.binning import Bins, NumericAxis
 from tests import naive
 from tests.problems import problems
 
@@ -82,18 +83,20 @@ def test_a_stage_says_what_it_is():
     assert not Stage(plus, None).is_two_branch
     assert Stage(None, minus).lambda_plus == 0.0
     assert not Stage(plus, minus.with_coefficient(0.0)).is_two_branch
-    # A negative lambda, as ordinary least squares may give, is not a two-branch stage either.
-    assert Stage(plus, minus.with_coefficient(3.0)).lambda_minus == pytest.approx(-3.0)
-    assert not Stage(plus, minus.with_coefficient(3.0)).is_two_branch
+    assert Stage(plus, minus.with_coefficient(0.0)).is_one_branch
+    # Ordinary least squares may give negative lambda: two branches on one side, or changed sides.
+    both_add = Stage(plus, minus.with_coefficient(3.0))
+    assert both_add.lambda_minus == pytest.approx(-3.0)
+    assert not both_add.is_two_branch
+    turned = Stage(plus.with_coefficient(-2.0), minus.with_coefficient(3.0))
+    assert turned.is_two_branch
+    assert [branch.coefficient for branch in turned.oriented] == pytest.approx([3.0, -2.0])
     signed = Stage(Branch(1.0, 0.0, logs, np.array([True, False])), None)
     assert signed.is_signed
     assert not signed.is_two_branch
 
 
 def test_large_and_small_factors_meet_without_overflow():
-    problem_codes = np.zeros((1, 2), dtype=np.uint8)
-    from seplearn.table.binning import Bins
-
-    bins = Bins((np.array([]), np.array([])), np.ones(2))
-    branch = Branch(1.0, -1500.0, np.array([1000.0, 501.0]))
-    np.testing.assert_allclose(branch.evaluate(problem_codes, bins), np.e)
+    bins = Bins((NumericAxis(np.array([])), NumericAxis(np.array([]))), np.ones(4))
+    branch = Branch(1.0, -1500.0, np.array([1000.0, 0.0, 501.0, 0.0]))
+    np.testing.assert_allclose(branch.evaluate(np.zeros((1, 2), dtype=np.uint8), bins), np.e)

@@ -23,3 +23,18 @@ def test_every_kind_of_stage_draws(shift, options, tmp_path):
     assert len(drawn) == sum(b is not None for b in (model.stages_[0].plus, model.stages_[0].minus))
     values = drawn[0].get_data().values
     assert np.isfinite(values).all()
+
+
+def test_levels_and_missing_values_draw(tmp_path):
+    rng = np.random.default_rng(0)
+    levels = rng.choice(["north", "south", "east"], size=400)
+    numbers = np.where(rng.random(400) < 0.2, np.nan, rng.normal(size=400))
+    X = np.column_stack([levels.astype(object), numbers])
+    y = (levels == "north") * 1.0 + np.nan_to_num(numbers, nan=3.0)
+    model = TSLRegressor(1, n_grids=2, random_state=0).fit(X, y)
+    figure = plot_curves(explain.curves(model.model_, 0), ["where", "x"], [(0, 1), (-2, 2)])
+    figure.savefig(tmp_path / "curves.png")
+    labels = [text.get_text() for text in figure.axes[4].get_xticklabels()]
+    assert labels == ["east", "north", "south"]
+    points = [line for line in figure.axes[5].lines if line.get_marker() == "D"]
+    assert len(points) == 1

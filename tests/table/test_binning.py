@@ -3,11 +3,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seplearn.table.binning import Bins, bin_table, encode, find_edges
+from seplearn.table.binning import Bins, NumericAxis, bin_table, find_edges
+from seplearn.table.columns import open_table
 
 
-def in_order(function, columns):
-    return [function(j) for j in columns]
+def binned(X, weight=None, categorical=None, max_bins=255, min_category_count=1):
+    weight = np.ones(len(X)) if weight is None else weight
+    categorical = np.zeros(X.shape[1], bool) if categorical is None else np.array(categorical)
+    return bin_table(
+        open_table(X),
+        weight,
+        categorical,
+        max_bins,
+        min_category_count,
+        lambda f, js: [*map(f, js)],
+    )
+
+
+def encode(X, edges):
+    return np.stack([NumericAxis(e).codes(open_table(X), j) for j, e in enumerate(edges)], axis=1)
 
 
 columns = st.lists(
@@ -75,20 +89,66 @@ def test_a_constant_column_has_one_bin():
 @pytest.mark.parametrize(("max_bins", "dtype"), [(255, np.uint8), (1000, np.uint16)])
 def test_codes_are_as_small_as_they_can_be(max_bins, dtype):
     X = np.random.default_rng(0).normal(size=(3000, 2))
-    bins, codes = bin_table(X, np.ones(3000), max_bins, in_order)
+    bins, codes = binned(X, max_bins=max_bins)
     assert codes.dtype == dtype
-    np.testing.assert_array_equal(codes, bins.codes(X))
+    np.testing.assert_array_equal(codes, bins.codes(open_table(X), [0, 1]))
+    np.testing.assert_array_equal(codes[:, ::-1], bins.codes(open_table(X), [0, 1])[:, ::-1])
 
 
 def test_frequencies_are_weighted_shares():
-    X = np.array([[0.0], [1.0], [1.0]])
-    bins, _ = bin_table(X, np.array([2.0, 1.0, 1.0]), 255, in_order)
-    np.testing.assert_allclose(bins.frequencies, [0.5, 0.5])
+    X = np.array([[0.0], [1.0], [1.0], [np.nan]])
+    bins, codes = binned(X, weight=np.array([2.0, 1.0, 1.0, 4.0]))
+    assert codes[:, 0].tolist() == [0, 1, 1, 2]
+    np.testing.assert_allclose(bins.frequencies, [0.25, 0.25, 0.5])
+
+
+def test_infinities_are_the_ends_of_the_axis():
+    X = np.array([[-np.inf], [np.inf], [0.0], [1.0]])
+    bins, codes = binned(X)
+    assert codes[:, 0].tolist() == [0, 3, 1, 2]
+    assert bins.codes(open_table(np.array([[-5.0], [7.0]])), [0])[:, 0].tolist() == [0, 2]
+    both = np.array([[-np.inf], [np.inf]])
+    assert binned(both)[1][:, 0].tolist() == [0, 1]
+
+
+def test_levels_have_a_bin_each_and_three_more():
+    column = np.array([["b"], ["a"], ["b"], [None], ["rare"], ["a"]], dtype=object)
+    bins, codes = binned(column, categorical=[True], min_category_count=2)
+    axis = bins.axes[0]
+    assert (axis.levels, axis.rare) == (("a", "b"), ("rare",))
+    assert codes[:, 0].tolist() == [1, 0, 1, 3, 2, 0]
+    later = np.array([["a"], ["rare"], [np.nan], ["new"]], dtype=object)
+    assert bins.codes(open_table(later), [0])[:, 0].tolist() == [0, 2, 3, 4]
+    np.testing.assert_allclose(bins.frequencies, [2 / 6, 2 / 6, 1 / 6, 1 / 6, 0.0])
+
+
+def test_numbers_as_levels_are_found_again_as_floats():
+    bins, codes = binned(np.array([[10], [2], [10]]), categorical=[True])
+    assert codes[:, 0].tolist() == [0, 1, 0]
+    assert bins.codes(open_table(np.array([[2.0], [10.0], [3.0]])), [0])[:, 0].tolist() == [1, 0, 4]
+
+
+def test_ten_thousand_levels():
+    names = np.array([[f"level {k}"] for k in range(10_000)] * 2)
+    _bins, codes = binned(names, categorical=[True], min_category_count=2)
+    assert codes.dtype == np.uint16
+    assert len(np.unique(codes)) == 10_000
+    assert binned(names, categorical=[True], min_category_count=3)[1].max() == 0
+
+
+def test_too_many_levels_are_refused():
+    names = np.arange(60_001)[:, None]
+    with pytest.raises(ValueError, match="column 0 must have at most 60000 levels, got 60001"):
+        binned(names, categorical=[True])
 
 
 def test_means_and_spread_work_per_axis():
-    bins = Bins((np.array([0.0]), np.array([])), np.array([0.25, 0.75, 1.0]))
-    np.testing.assert_allclose(bins.means(np.array([4.0, 8.0, 5.0])), [7.0, 5.0])
-    np.testing.assert_allclose(bins.spread(np.array([1.0, 2.0])), [1.0, 1.0, 2.0])
+    axes = (NumericAxis(np.array([0.0])), NumericAxis(np.array([])))
+    bins = Bins(axes, np.array([0.25, 0.75, 0.0, 1.0, 0.0]))
+    np.testing.assert_allclose(bins.means(np.array([4.0, 8.0, 9.0, 5.0, 9.0])), [7.0, 5.0])
+    np.testing.assert_allclose(bins.spread(np.array([1.0, 2.0])), [1.0, 1.0, 1.0, 2.0, 2.0])
     assert bins.n_axes == 2
-    assert bins.axis(1) == slice(2, 3)
+    assert bins.axis(1) == slice(3, 5)
+    centred, taken_off = bins.centred(np.array([4.0, 8.0, 9.0, 5.0, 9.0]))
+    np.testing.assert_allclose(centred, [-3.0, 1.0, 0.0, 0.0, 0.0])
+    assert taken_off == pytest.approx(12.0)

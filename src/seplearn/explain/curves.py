@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seplearn._errors import out_of_range
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.stage import Branch
+from seplearn.table.binning import Axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,20 +21,27 @@ class Curve:
     ----------
     stage, feature : int
         Numbers from zero.
-    edges : array of shape (n_bins - 1,)
-        Where the steps are; bin b holds the values with exactly b edges at or below them.
+    axis : NumericAxis or CategoricalAxis
+        The bins. A numeric axis has ``edges``: bin b holds the values with exactly b edges at or
+        below them, and the last bin is that of missing values. A categorical axis has ``levels``,
+        a bin each, then a bin for rare levels, for missing values and for levels never seen.
+    frequencies : array of shape (n_bins,)
+        Share of the training weight in each bin; a bin without any is neutral.
     plus, minus : array of shape (n_bins,), or None
         The factors a_plus and a_minus; None for an absent branch.
     backbone : array of shape (n_bins,), or None
         sqrt(a_plus a_minus): how strongly the feature gates the stage. With a single positive
-        branch it is that branch's factor. None when factors may be negative.
+        branch it is that branch's factor. None when factors may be negative, or when both branches
+        act on one side (a negative lambda).
     tilt : array of shape (n_bins,), or None
-        log(a_plus / a_minus) / 2: which way the feature pushes. None unless both are there.
+        log(a_plus / a_minus) / 2: which way the feature pushes, up when positive, also where both
+        lambda are negative. None unless one branch adds and the other subtracts.
     """
 
     stage: int
     feature: int
-    edges: FloatArray
+    axis: Axis
+    frequencies: FloatArray
     plus: FloatArray | None
     minus: FloatArray | None
     backbone: FloatArray | None
@@ -57,33 +66,31 @@ def curves(model: SeparationModel, stage: int) -> tuple[Curve, ...]:
     >>> [curve.backbone.shape == curve.tilt.shape for curve in explain.curves(estimator.model_, 0)]
     [True, True, True]
     """
-    parts = model.stages[stage]
-    return tuple(_curve(model, stage, j, parts.plus, parts.minus) for j in range(model.bins.n_axes))
+    if stage not in range(len(model.stages)):
+        raise out_of_range("stage", f"an integer from 0 to {len(model.stages) - 1}", stage)
+    return tuple(_curve(model, stage, j) for j in range(model.bins.n_axes))
 
 
-def _curve(
-    model: SeparationModel, stage: int, j: int, plus: Branch | None, minus: Branch | None
-) -> Curve:
-    axis = model.bins.axis(j)
-    present = [b.log_factors[axis] for b in (plus, minus) if b is not None and b.coefficient_sign]
+def _curve(model: SeparationModel, stage: int, j: int) -> Curve:
+    parts, axis = model.stages[stage], model.bins.axis(j)
+    adding, taking = parts.oriented
     backbone = tilt = None
-    if present and not model.stages[stage].is_signed:
-        backbone = np.exp(np.mean(present, axis=0))
-    if model.stages[stage].is_two_branch:
-        tilt = 0.5 * (present[0] - present[1])
+    if parts.is_two_branch and adding is not None and taking is not None:
+        backbone = np.exp(0.5 * (adding.log_factors[axis] + taking.log_factors[axis]))
+        tilt = 0.5 * (adding.log_factors[axis] - taking.log_factors[axis])
+    elif parts.is_one_branch:
+        backbone = np.exp((adding or taking or parts.branches[0]).log_factors[axis])
     return Curve(
         stage=stage,
         feature=j,
-        edges=model.bins.edges[j],
-        plus=_factor(plus, axis),
-        minus=_factor(minus, axis),
+        axis=model.bins.axes[j],
+        frequencies=model.bins.frequencies[axis],
+        plus=_active_factors(parts.plus, axis),
+        minus=_active_factors(parts.minus, axis),
         backbone=backbone,
         tilt=tilt,
     )
 
 
-def _factor(branch: Branch | None, axis: slice) -> FloatArray | None:
-    if branch is None or branch.coefficient_sign == 0.0:
-        return None
-    size = np.exp(branch.log_factors[axis])
-    return size if branch.negative is None else np.where(branch.negative[axis], -size, size)
+def _active_factors(branch: Branch | None, axis: slice) -> FloatArray | None:
+    return None if branch is None or branch.coefficient_sign == 0.0 else branch.factors(axis)

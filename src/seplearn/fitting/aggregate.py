@@ -115,9 +115,7 @@ def _similarities(
             return product(0.5 * (plus + minus)), tilt
         if not signed:
             return product(grid.log_factors[main]), zeros
-        # Factors are identified up to sign, so the products are compared up to sign.
-        values = product(grid.log_factors[main], grid.negative)
-        return values * (np.sign(np.sum(data.weight * values)) or 1.0), zeros
+        return product(grid.log_factors[main], grid.negative), zeros
 
     zeros = np.zeros(len(data.codes))
     anchor_backbone, anchor_tilt = vectors(anchor)
@@ -125,6 +123,8 @@ def _similarities(
     def score(grid: Grid) -> float:
         backbone, tilt = vectors(grid)
         similar_backbone = cosine(anchor_backbone, backbone, data.weight)
+        if signed:  # a product and its negative differ by lambda only
+            similar_backbone = abs(similar_backbone)
         similar_tilt = cosine(anchor_tilt, tilt, data.weight)
         return (similar_backbone + 1.0) * (similar_tilt + 1.0) / 4.0
 
@@ -148,5 +148,5 @@ def _mean_signed(grids: list[Grid], anchor: Grid, bins: Bins) -> Stage:
     mean = total / len(grids)
     # A mean of exactly zero has no logarithm; the smallest float stands for it.
     log_factors = np.log(np.maximum(np.abs(mean), np.finfo(float).tiny))
-    log_factors -= bins.spread(bins.means(log_factors))
+    log_factors, _ = bins.centred(log_factors)
     return Stage(Branch(1.0, 0.0, log_factors, negative=mean < 0), None)

@@ -1,15 +1,14 @@
-"""One bagged grid: the rules it follows, the random streams it draws from, its curves."""
+"""One bagged grid: the rules it follows, and its curves."""
 
 from __future__ import annotations
 
 import math
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
 
 from seplearn.fitting.options import FitOptions, TrainingData
-from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, RandomState, RefineRules
+from seplearn.kernels.arrays import BoolArray, Draws, FloatArray, RandomState, RefineRules
 from seplearn.kernels.refine import fit_single_grid
 
 _HUBER_KAPPA = 1.345  # 95 % efficiency under normal errors, in units of a robust scale
@@ -41,31 +40,22 @@ class Grid:
     n_actions: int
 
 
-def axis_hashes(codes: CodeArray) -> RandomState:
-    """A number per axis that depends on its bins alone.
+def huber_kappa(residual: FloatArray, weight: FloatArray) -> float:
+    """Huber's threshold: 1.345 times a robust scale of the residuals around their median.
 
-    It seeds the axis's random stream, so a column draws the same cuts wherever it stands in the
-    table, and after any monotone transform.
+    The scale is 1.4826 times the median absolute deviation, so the threshold has the unit of the
+    residuals. When more than half of them are equal it is infinite: squared error.
     """
-    hashes = [zlib.crc32(codes[:, j].tobytes()) for j in range(codes.shape[1])]
-    return np.array(hashes, dtype=np.uint64)
-
-
-def random_streams(grid_seed: np.uint64, hashes: RandomState) -> RandomState:
-    """Starting states, none zero: one per axis, one for columns, one for the bootstrap.
-
-    The finaliser of splitmix64 spreads neighbouring inputs over all 64 bits.
-    """
-    z = np.append(hashes, np.array([1 << 40, 2 << 40], dtype=np.uint64)) + grid_seed
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (z ^ (z >> np.uint64(31))) | np.uint64(1)
-
-
-def huber_kappa(residual: FloatArray) -> float:
-    """Return 1.345 times a robust scale (1.4826 median |r|) of the residuals: unit-free."""
-    scale = 1.4826 * float(np.median(np.abs(residual)))
+    deviation = np.abs(residual - weighted_median(residual, weight))
+    scale = 1.4826 * weighted_median(deviation, weight)
     return _HUBER_KAPPA * scale if scale > 0 else math.inf
+
+
+def weighted_median(values: FloatArray, weight: FloatArray) -> float:
+    """The smallest value with at least half of the weight at or below it."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    return float(values[order[np.searchsorted(below, below[-1] / 2)]])
 
 
 def refine_rules(
@@ -81,14 +71,14 @@ def refine_rules(
     energy = float(np.sum(data.weight * residual**2))
     return RefineRules(
         n_splits=n_splits,
-        n_columns=max(1, math.floor(options.colsample * p)),
+        n_columns=max(1, math.floor(options.colsample * p + 1e-9)),
         split_try=options.split_try,
         min_interval_samples=float(options.min_interval_samples),
         min_gain=max(options.min_gain, 1e-15) * float(data.weight.sum()),
         ridge=options.ridge + _NUMERICAL_RIDGE * energy + np.finfo(float).tiny,
         v_min=math.exp(-clamp),
         v_max=math.exp(clamp),
-        kappa=huber_kappa(residual) if options.loss == "huber" else math.inf,
+        kappa=huber_kappa(residual, data.weight) if options.loss == "huber" else math.inf,
         two_branches=branches == (True, True),
         signed=options.products == "single",
     )
@@ -98,7 +88,7 @@ def fit_grid(
     data: TrainingData,
     residual: FloatArray,
     branches: tuple[bool, bool],
-    bootstrap: bool,
+    draws: Draws,
     rules: RefineRules,
     random: RandomState,
     stop: BoolArray,
@@ -112,10 +102,10 @@ def fit_grid(
     log_factors, negative, scalars, n_actions = fit_single_grid(
         data.codes,
         data.bins.offset,
+        data.bins.is_categorical,
         data.sorted_rows,
         -residual if mirrored else residual,
-        data.weight,
-        bootstrap,
+        draws,
         rules,
         random,
         stop,
@@ -127,7 +117,6 @@ def fit_grid(
 
 def centred(grid: Grid, data: TrainingData) -> Grid:
     """Fix the gauge: every log-factor has mean zero on its axis, the rest goes into lambda."""
-    means = data.bins.means(grid.log_factors)
-    log_factors = grid.log_factors - data.bins.spread(means)
-    scalars = grid.scalars * np.exp(means.sum(axis=1))
+    log_factors, taken_off = data.bins.centred(grid.log_factors)
+    scalars = grid.scalars * np.exp(taken_off)
     return Grid(log_factors, grid.negative, scalars, grid.n_actions)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from seplearn.fitting.options import Scalars, TrainingData
-from seplearn.kernels.arrays import BoolArray, FloatArray
+from seplearn.kernels.arrays import FloatArray
 from seplearn.kernels.evaluate import weighted_dot
 from seplearn.model.stage import Branch
 
@@ -25,11 +25,10 @@ class Projection:
 
     def __init__(self, data: TrainingData, scalars: Scalars, fit_intercept: bool) -> None:
         self._data = data
-        self._scalars = scalars
         self._fit_intercept = fit_intercept
         self._columns: list[FloatArray] = [np.ones(len(data.target))]
         self._log_sizes: list[float] = []
-        self._free: list[bool] = []
+        self._free = scalars == "ols"
         self._gram = np.array([[data.weight.sum()]])
         self._with_target = np.array([np.sum(data.weight * data.target)])
 
@@ -42,7 +41,7 @@ class Projection:
         column *= branch.signs(data.codes, data.bins)
         self._columns.append(column)
         self._log_sizes.append(log_size)
-        self._free.append(self._scalars == "ols" or branch.negative is not None)
+        self._free |= branch.negative is not None
         new = np.array([weighted_dot(column, other, data.weight) for other in self._columns])
         self._gram = np.block([[self._gram, new[:-1, None]], [new[None, :]]])
         target = weighted_dot(column, data.target, data.weight)
@@ -59,10 +58,8 @@ class Projection:
         varies = np.diag(matrix) > _NOISE * np.diag(self._gram)[1:]
         coefficients = np.zeros(len(right))
         if varies.any():
-            free = np.array(self._free)[varies]
-            coefficients[varies] = least_squares(
-                matrix[np.ix_(varies, varies)], right[varies], free
-            )
+            part = matrix[np.ix_(varies, varies)]
+            coefficients[varies] = least_squares(part, right[varies], self._free)
         intercept = (
             float((target_sum - sums @ coefficients) / total) if self._fit_intercept else 0.0
         )
@@ -89,8 +86,8 @@ class Scales:
         return branch.with_scale(sign, float(self.log_scales[k]))
 
 
-def least_squares(matrix: FloatArray, right: FloatArray, free: BoolArray) -> FloatArray:
-    """Minimise c'Gc - 2c'h with c >= 0 where not ``free``, from the Gram matrix G and h.
+def least_squares(matrix: FloatArray, right: FloatArray, free: bool) -> FloatArray:
+    """Minimise c'Gc - 2c'h, with c >= 0 unless ``free``, from the Gram matrix G and h.
 
     Columns are scaled to unit norm and directions that are rounding noise are left at zero, so
     that two proportional products do not get huge opposite coefficients.
@@ -102,11 +99,9 @@ def least_squares(matrix: FloatArray, right: FloatArray, free: BoolArray) -> Flo
     # G = A'A and h = A'b: an ordinary least-squares problem with as many rows as directions.
     a = root[:, None] * vectors[:, keep].T
     b = (vectors[:, keep].T @ (right / norms)) / root
-    if free.all():
-        coefficients: FloatArray = np.linalg.lstsq(a, b, rcond=None)[0] / norms
-        return coefficients
-    # A free coefficient is the difference of two non-negative ones.
-    solution, _ = nnls(np.hstack([a, -a[:, free]]), b, maxiter=100 * len(right))
-    coefficients = solution[: len(right)] / norms
-    coefficients[free] -= solution[len(right) :] / norms[free]
+    if free:
+        solution = np.linalg.lstsq(a, b, rcond=None)[0]
+    else:
+        solution, _ = nnls(a, b, maxiter=100 * len(right))
+    coefficients: FloatArray = solution / norms
     return coefficients

@@ -4,59 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from seplearn.fitting.aggregate import Aggregate, combine
-from seplearn.fitting.grid import Grid, axis_hashes, fit_grid, random_streams, refine_rules
+from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
+from seplearn.fitting.grid import Grid, fit_grid, refine_rules
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.scalars import Projection, Scales
 from seplearn.fitting.workers import Workers
-from seplearn.kernels.arrays import FloatArray
+from seplearn.kernels.arrays import Draws, FloatArray, RandomState
 from seplearn.model.model import SeparationModel
+from seplearn.model.record import StageRecord
 from seplearn.model.stage import Branch, Stage
 
-
-@dataclass(frozen=True)
-class StageRecord:
-    """What happened while one stage was added.
-
-    Attributes
-    ----------
-    loss : float
-        Weighted mean squared error on the training rows after all scalars were refitted.
-    n_kept, n_grids : int
-        Bagged grids averaged, of those fitted.
-    mean_actions : float
-        Splits and resplits per grid.
-    scalars : tuple of (lambda_plus, lambda_minus)
-        The scalars of all stages so far, as refitted after this one.
-    intercept : float
-        The constant, as refitted after this stage.
-    seconds : float
-        Time the stage took.
-    """
-
-    loss: float
-    n_kept: int
-    n_grids: int
-    mean_actions: float
-    scalars: tuple[tuple[float, float], ...]
-    intercept: float
-    seconds: float
-
-    def scaled(self, factor: float) -> StageRecord:
-        """The record of the same fit to a target ``factor`` times as large."""
-        return replace(
-            self,
-            loss=self.loss * factor**2,
-            scalars=tuple((plus * factor, minus * factor) for plus, minus in self.scalars),
-            intercept=self.intercept * factor,
-        )
-
-
-OnStage = Callable[[StageRecord], None]
+OnStage = Callable[[Stage, StageRecord], bool]
 
 
 def fit_stagewise(
@@ -71,7 +33,7 @@ def fit_stagewise(
     This is orthogonal greedy approximation: the residual a new stage sees is orthogonal to all
     earlier products (up to the sign constraint of the scalars).
     """
-    hashes = axis_hashes(data.codes)
+    hashes, draws = workers.map(lambda part: _prepared(part, options.bootstrap), [data])[0]
     projection = Projection(data, options.scalars, options.fit_intercept)
     fitted = np.zeros_like(data.target)
     if options.fit_intercept:
@@ -80,12 +42,12 @@ def fit_stagewise(
     records: list[StageRecord] = []
     model = SeparationModel(data.bins, float(fitted[0]), ())
     n_splits = options.n_splits
-    for stage_seed in seed.spawn(options.n_stages):
+    for _ in range(options.n_stages):
         started = time.perf_counter()
-        seeds = stage_seed.generate_state(options.n_grids, np.uint64)
+        seeds = seed.spawn(1)[0].generate_state(options.n_grids, np.uint64)
         streams = [random_streams(s, hashes) for s in seeds]
         grids, aggregate = fit_stage(
-            data, options, data.target - fitted, n_splits, streams, workers
+            data, options, data.target - fitted, n_splits, draws, streams, workers
         )
         if stages and all(grid.n_actions == 0 for grid in grids):
             break
@@ -98,9 +60,17 @@ def fit_stagewise(
         records.append(
             _record(model, data, grids, aggregate, fitted, time.perf_counter() - started)
         )
-        on_stage(records[-1])
+        if on_stage(model.stages[-1], records[-1]):
+            break
         n_splits = max(1, round(n_splits * options.decay))
     return model, records
+
+
+def _prepared(data: TrainingData, bootstrap: bool) -> tuple[RandomState, Draws]:
+    """What all stages share; made in a worker, so that the calling thread can be interrupted."""
+    _ = data.sorted_rows
+    hashes = axis_hashes(data)
+    return hashes, make_draws(data, hashes, bootstrap)
 
 
 def fit_stage(
@@ -108,6 +78,7 @@ def fit_stage(
     options: FitOptions,
     residual: FloatArray,
     n_splits: int,
+    draws: Draws,
     streams: list[np.ndarray],
     workers: Workers,
 ) -> tuple[list[Grid], Aggregate]:
@@ -117,9 +88,8 @@ def fit_stage(
     rules = refine_rules(options, data, residual, branches, n_splits)
 
     def fit_bag(random: np.ndarray) -> Grid:
-        return fit_grid(data, residual, branches, options.bootstrap, rules, random, workers.stop)
+        return fit_grid(data, residual, branches, draws, rules, random, workers.stop)
 
-    _ = data.sorted_rows  # made here, once, and not by the first threads to ask
     grids = workers.map(fit_bag, streams)
     return grids, combine(grids, data, branches, options, workers)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Protocol, TypeVar
 
 import numpy as np
+from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
 
 from seplearn.kernels.arrays import BoolArray
 
@@ -15,6 +18,19 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 _POLL_SECONDS = 0.2  # on some systems a wait without time-out cannot be interrupted
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Threads for a fit, as joblib counts jobs.
+
+    Inside a joblib worker it is at most what joblib left to each worker's own threads (it says so
+    in OMP_NUM_THREADS), so that workers times threads do not exceed the machine.
+    """
+    threads: int = effective_n_jobs(n_jobs)
+    backend, _ = get_active_backend()
+    if (getattr(backend, "nesting_level", 0) or 0) > 0:
+        return min(threads, int(os.environ.get("OMP_NUM_THREADS", "1")))
+    return threads
 
 
 class Workers(Protocol):
@@ -31,8 +47,8 @@ class ThreadWorkers:
     """A map over plain threads, made for one fit and gone after it.
 
     The calling thread only waits, so that Ctrl-C reaches it at once; kernels in flight then see
-    the ``stop`` flag and end at their next step. Nothing outlives the ``with`` block, hence a
-    process may fork after a fit.
+    the ``stop`` flag and end at their next step. After a fit no thread is left, hence a process
+    may fork; after an exception those still ending are not waited for.
     """
 
     def __init__(self, n_threads: int) -> None:
@@ -57,6 +73,9 @@ class ThreadWorkers:
         waiting: set[Future[_Result]] = set(futures)
         while waiting:
             done, waiting = wait(waiting, timeout=_POLL_SECONDS, return_when=FIRST_EXCEPTION)
-            if any(future.exception() is not None for future in done):
-                break
+            for future in done:
+                error = future.exception()
+                if error is not None:
+                    self.stop[0] = True
+                    raise error
         return [future.result() for future in futures]

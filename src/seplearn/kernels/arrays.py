@@ -14,6 +14,17 @@ RandomState: TypeAlias = npt.NDArray[np.uint64]
 CodeArray: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]  # uint8 or uint16
 
 
+class Draws(NamedTuple):
+    """How bags are drawn from weighted rows."""
+
+    bootstrap: bool  # else every row is in the bag, ``times`` times
+    n_draws: int
+    unit: float  # what one draw weighs: the total weight divided by n_draws
+    times: FloatArray  # (n,): the rows' weights divided by unit
+    order: IntArray  # (n,): the rows in an order that does not depend on that of the table
+    cumulative: FloatArray  # (n,) running sum of the weights in that order; empty if all are equal
+
+
 class SortedRows(NamedTuple):
     """Rows sorted by their bin on every axis, so that the rows of an interval are contiguous."""
 
@@ -25,7 +36,9 @@ class GridState(NamedTuple):
     """All that changes while one grid is refined, and the bins it is refined on.
 
     Bins of all axes lie one after the other: bin ``b`` of axis ``j`` has the flat index
-    ``offset[j] + b``.
+    ``offset[j] + b``. An interval is a range of *positions* of an axis. On an ordered axis the
+    bin at a position is that position; on a categorical one the levels of an interval may change
+    places, so that an interval is any set of levels.
     """
 
     codes: CodeArray  # (n, p): bin of each row on each axis
@@ -36,7 +49,9 @@ class GridState(NamedTuple):
     sums: FloatArray  # (n_flat, 8): S11, t1, S22, S12, t2, count, and padding to a cache line
     log_factors: FloatArray  # (2, n_flat): log of the + and of the - factor
     negative: BoolArray  # (n_flat,): factor of a signed product is negative
-    is_cut: BoolArray  # (n_flat,): an interval starts at this bin
+    is_cut: BoolArray  # (n_flat,): an interval starts at this position
+    bin_at: IntArray  # (n_flat,): flat bin at each position; the identity on an ordered axis
+    is_categorical: BoolArray  # (p,): positions of this axis may be reordered
 
 
 class RefineRules(NamedTuple):

@@ -12,8 +12,8 @@ from seplearn.kernels.compiler import kernel
 def assign_bins(values: FloatArray, edges: FloatArray, codes: CodeArray) -> None:
     """codes[i] = the number of edges <= values[i], by bisection (edges ascending).
 
-    Each halving adds a step or nothing to ``low`` instead of branching: on shuffled values half
-    of the branches would be mispredicted.
+    NaN gets the bin after the last. Each halving adds a step or nothing to ``low`` instead of
+    branching: on shuffled values half of the branches would be mispredicted.
     """
     for i in range(values.shape[0]):
         value = values[i]
@@ -22,7 +22,7 @@ def assign_bins(values: FloatArray, edges: FloatArray, codes: CodeArray) -> None
             half = (length + 1) >> 1
             low += half if edges[np.uint64(low + half - 1)] <= value else 0
             length -= half
-        codes[i] = low
+        codes[i] = low if value == value else edges.shape[0] + 1  # noqa: PLR0124  # NaN != NaN
 
 
 @kernel

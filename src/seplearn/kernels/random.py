@@ -35,8 +35,22 @@ def draw_head(state: RandomState, k: int, n: int, items: IntArray) -> None:
 
 
 @kernel
-def bootstrap_counts(state: RandomState, counts: FloatArray) -> None:
-    """Add one to ``len(counts)`` cells drawn with replacement: the bootstrap as weights."""
-    n = counts.shape[0]
-    for _ in range(n):
-        counts[draw_below(state, n)] += 1.0
+def bootstrap_counts(
+    state: RandomState, n_draws: int, order: IntArray, cumulative: FloatArray, counts: FloatArray
+) -> None:
+    """Draw rows with replacement, as counts; a row's chance is its step in ``cumulative``.
+
+    ``order`` lists the rows and ``cumulative`` their running weight in that order; an empty one
+    stands for ``n_draws`` rows of equal weight. Draw k of n_draws falls into the row that holds
+    the k-th of n_draws equal slices of the total: with whole weights that is the row drawn if
+    every row were repeated as often as it weighs.
+    """
+    n = cumulative.shape[0]
+    if n == 0:
+        for _ in range(n_draws):
+            counts[order[draw_below(state, n_draws)]] += 1.0
+        return
+    slice_ = cumulative[n - 1] / n_draws
+    for _ in range(n_draws):
+        at = (draw_below(state, n_draws) + 0.5) * slice_
+        counts[order[min(np.searchsorted(cumulative, at), n - 1)]] += 1.0

@@ -9,6 +9,7 @@ from seplearn.kernels.arrays import (
     BoolArray,
     CodeArray,
     Cuts,
+    Draws,
     FloatArray,
     GridState,
     IntArray,
@@ -21,10 +22,14 @@ from seplearn.kernels.random import bootstrap_counts, draw_head
 from seplearn.kernels.scalar import solve_two_tensor
 from seplearn.kernels.sums import fill_sums, huber_weight, multiply_rows, rows_of_bag
 
+# Two features that divide the bag alike gain alike up to rounding; the first of them is taken, so
+# that the order of the rows, and with it the rounding, decides nothing.
+_CLEARLY = 1.0 + 1e-9
+
 
 @kernel
 def initial_scalars(
-    residual: FloatArray, sample_weight: FloatArray, times: FloatArray, rules: RefineRules
+    residual: FloatArray, times: FloatArray, rules: RefineRules
 ) -> tuple[float, float]:
     """InitializeState: lambda+ and lambda- from the signed mass of the outer residuals.
 
@@ -33,7 +38,7 @@ def initial_scalars(
     """
     total = up = down = square = 0.0
     for i in range(residual.shape[0]):
-        w = huber_weight(times[i] * sample_weight[i], residual[i], rules.kappa)
+        w = huber_weight(times[i], residual[i], rules.kappa)
         total += w
         up += w * max(residual[i], 0.0)
         down += w * max(-residual[i], 0.0)
@@ -44,19 +49,43 @@ def initial_scalars(
 
 
 @kernel
-def prefix_sums(
-    sums: FloatArray, is_cut: BoolArray, first: int, n_bins: int, prefix: FloatArray
-) -> None:
-    """Fill ``prefix[b]`` with the sums of the bins from the start of b's interval up to b.
+def order_levels(state: GridState, axis: int) -> None:
+    """Sort the levels of every interval of a categorical axis by the push they ask for.
+
+    The key is the best common tilt of a level's rows, sum w r (m+ + m-) / sum w (m+ + m-)^2: the
+    residual per unit of what a tilt moves. A prefix of the sorted levels is then a subset worth
+    splitting off, as in trees that order levels by their gradient.
+    """
+    first, last = state.offset[axis], state.offset[axis + 1]
+    keys = np.empty(last - first)
+    for position in range(first, last):
+        s = state.sums[state.bin_at[position]]
+        moved = s[0] + s[2] - 2.0 * s[3]
+        keys[position - first] = (s[1] - s[4]) / moved if moved > 0.0 else 0.0
+    lo = first
+    while lo < last:
+        hi = lo + 1
+        while hi < last and not state.is_cut[hi]:
+            hi += 1
+        order = np.argsort(keys[lo - first : hi - first], kind="mergesort")
+        state.bin_at[lo:hi] = state.bin_at[lo:hi][order]
+        lo = hi
+
+
+@kernel
+def prefix_sums(state: GridState, axis: int, prefix: FloatArray) -> None:
+    """Fill ``prefix[b]`` with the sums from the start of b's interval up to position b.
 
     The prefix starts anew at every interval: a difference of prefixes over the whole axis would
     lose the small sums beside the large ones.
     """
+    sums = state.sums
+    first = np.uint64(state.offset[axis])
     a0 = a1 = a2 = a3 = a4 = a5 = 0.0
-    for b in range(np.uint64(n_bins)):
-        flat = np.uint64(first) + b
-        if is_cut[flat]:
+    for b in range(np.uint64(state.offset[axis + 1]) - first):
+        if state.is_cut[first + b]:
             a0 = a1 = a2 = a3 = a4 = a5 = 0.0
+        flat = np.uint64(state.bin_at[first + b])
         a0 += sums[flat, 0]
         a1 += sums[flat, 1]
         a2 += sums[flat, 2]
@@ -107,7 +136,7 @@ def best_split(
         r3, r4 = prefix[e, 3] - l3, prefix[e, 4] - l4
         _, _, gain_left = solve_two_tensor(l0, l2, l3, l1, l4, rules)
         _, _, gain_right = solve_two_tensor(r0, r2, r3, r1, r4, rules)
-        if gain_left + gain_right > best:
+        if gain_left + gain_right > _CLEARLY * best:
             best, best_cut = gain_left + gain_right, cut
     return best, best_cut
 
@@ -129,7 +158,9 @@ def best_on_axis(
     """
     first = state.offset[axis]
     n_bins = state.offset[axis + 1] - first
-    prefix_sums(state.sums, state.is_cut, first, n_bins, prefix)
+    if state.is_categorical[axis]:
+        order_levels(state, axis)
+    prefix_sums(state, axis, prefix)
     gain, at_lo, at_cut, at_hi = rules.min_gain, 0, 0, 0
     n_cuts, lo, previous_lo, previous_gain = 0, 0, -1, 0.0
     while lo < n_bins:
@@ -139,6 +170,8 @@ def best_on_axis(
         n_cuts = valid_cuts(prefix, lo, hi, rules.min_interval_samples, cuts, n_cuts)
         t = prefix[hi - 1]
         _, _, own_gain = solve_two_tensor(t[0], t[2], t[3], t[1], t[4], rules)
+        if t[5] == 0.0:  # no row of the bag has missing values here: nothing to re-estimate
+            break
         if previous_lo >= 0 and previous_gain + own_gain > gain:
             gain, at_lo, at_cut, at_hi = previous_gain + own_gain, previous_lo, lo, hi
         lo, previous_lo, previous_gain = hi, lo, own_gain
@@ -155,15 +188,25 @@ def best_on_axis(
 
 
 @kernel
-def multiply_region(state: GridState, rules: RefineRules, axis: int, lo: int, hi: int) -> None:
-    """Solve for the multipliers of the bins [lo, hi) of ``axis`` and apply them everywhere."""
-    first = state.offset[axis]
+def solve_region(
+    state: GridState, rules: RefineRules, first: int, last: int
+) -> tuple[float, float]:
+    """The multipliers (v+, v-) of the flat positions [first, last)."""
     t = np.zeros(5)
-    for b in range(first + lo, first + hi):
+    for position in range(first, last):
         for c in range(5):
-            t[c] += state.sums[b, c]
+            t[c] += state.sums[state.bin_at[position], c]
     v_plus, v_minus, _ = solve_two_tensor(t[0], t[2], t[3], t[1], t[4], rules)
-    for b in range(first + lo, first + hi):
+    return v_plus, v_minus
+
+
+@kernel
+def multiply_region(state: GridState, rules: RefineRules, axis: int, lo: int, hi: int) -> None:
+    """Solve for the multipliers of the positions [lo, hi) of ``axis``; apply them everywhere."""
+    first = state.offset[axis]
+    v_plus, v_minus = solve_region(state, rules, first + lo, first + hi)
+    for position in range(first + lo, first + hi):
+        b = state.bin_at[position]
         state.log_factors[0, b] += np.log(abs(v_plus))
         state.log_factors[1, b] += np.log(v_minus)
         state.negative[b] ^= v_plus < 0.0
@@ -176,13 +219,13 @@ def refine(
 ) -> tuple[int, float]:
     """The refinement loop: returns the number of actions taken and the sum of their gains.
 
-    It ends after ``n_splits`` new cuts; resplits come on top, up to twice as many.
-    ``random[j]`` is the stream of axis j and ``random[p]`` draws the columns, so that the cuts
-    tried on an axis do not depend on where its column stands. ``stop[0]`` is set from another
-    thread to end the loop early.
+    It ends after ``n_splits`` new cuts; resplits come on top, up to twice as many. ``random[j]`` is
+    the stream of axis j, and ``random[p]`` draws from the columns in the order of their streams, so
+    that what is tried on an axis does not depend on where its column stands. ``stop[0]`` is set
+    from another thread to end the loop early.
     """
     p = state.codes.shape[1]
-    columns = np.arange(p)
+    columns = np.argsort(random[:p])
     widest = np.max(state.offset[1:] - state.offset[:-1])
     prefix = np.empty((widest, 6))
     cuts = Cuts(np.empty(widest, np.int64), np.empty(widest, np.int64))
@@ -195,7 +238,7 @@ def refine(
         for c in range(rules.n_columns):
             j = columns[c]
             action = best_on_axis(state, j, rules, random[j:], prefix, cuts)
-            if action.gain > best.gain:
+            if action.gain > _CLEARLY * best.gain:
                 best = action
         if best.axis < 0:
             break
@@ -210,33 +253,27 @@ def refine(
 
 
 @kernel
-def refit_scalars(state: GridState, rules: RefineRules) -> tuple[float, float]:
-    """Least-squares multipliers of the two finished products; the sums of axis 0 hold all rows."""
-    t = np.zeros(5)
-    for b in range(state.offset[1]):
-        for c in range(5):
-            t[c] += state.sums[b, c]
-    v_plus, v_minus, _ = solve_two_tensor(t[0], t[2], t[3], t[1], t[4], rules)
-    return v_plus, v_minus
-
-
-@kernel
 def start_grid(
     codes: CodeArray,
     offset: IntArray,
+    is_categorical: BoolArray,
     everyone: SortedRows,
     residual: FloatArray,
-    sample_weight: FloatArray,
     times: FloatArray,
+    unit: float,
     rules: RefineRules,
 ) -> GridState:
-    """InitializeState and ComputePredictions: one interval per axis, all factors one."""
+    """InitializeState and ComputePredictions: one interval per axis, all factors one.
+
+    A row weighs ``unit`` for each time it is in the bag. On an ordered axis the last bin, that of
+    missing values, is an interval of its own.
+    """
     n, p = codes.shape
     n_flat = offset[p]
-    plus, minus = initial_scalars(residual, sample_weight, times, rules)
+    plus, minus = initial_scalars(residual, times, rules)
     rows = np.empty((n, 4))
     for i in range(n):
-        rows[i, 0] = times[i] * sample_weight[i]
+        rows[i, 0] = times[i] * unit
         rows[i, 1], rows[i, 2] = plus, minus
         rows[i, 3] = residual[i] - plus + minus
     bag = SortedRows(np.empty((p, n), np.int32), np.empty(n_flat + p, np.int64))
@@ -251,7 +288,11 @@ def start_grid(
         np.zeros((2, n_flat)),
         np.zeros(n_flat, np.bool_),
         np.zeros(n_flat, np.bool_),
+        np.arange(np.int64(n_flat)),
+        is_categorical,
     )
+    for j in range(p):
+        state.is_cut[offset[j + 1] - 1] = not is_categorical[j]
     fill_sums(state, rules.kappa)
     return state
 
@@ -260,26 +301,27 @@ def start_grid(
 def fit_single_grid(
     codes: CodeArray,
     offset: IntArray,
+    is_categorical: BoolArray,
     everyone: SortedRows,
     residual: FloatArray,
-    sample_weight: FloatArray,
-    bootstrap: bool,
+    draws: Draws,
     rules: RefineRules,
     random: RandomState,
     stop: BoolArray,
 ) -> tuple[FloatArray, BoolArray, FloatArray, int]:
     """One bagged grid: log-factors (2, n_flat), signs, (lambda+, lambda-) and the actions taken.
 
-    ``random`` holds p + 2 streams: one per axis, one for columns, one for the bootstrap. The bag
-    is a bootstrap sample, as counts on the shared rows, or every row once.
+    ``random`` holds p + 2 streams: one per axis, one for columns, one for the bootstrap.
     """
-    n, p = codes.shape
-    times = np.zeros(n) if bootstrap else np.ones(n)
-    if bootstrap:
-        bootstrap_counts(random[p + 1 :], times)
-    state = start_grid(codes, offset, everyone, residual, sample_weight, times, rules)
-    plus, minus = initial_scalars(residual, sample_weight, times, rules)
+    p = codes.shape[1]
+    times = draws.times.copy()
+    if draws.bootstrap:
+        times[:] = 0.0
+        bootstrap_counts(random[p + 1 :], draws.n_draws, draws.order, draws.cumulative, times)
+    state = start_grid(codes, offset, is_categorical, everyone, residual, times, draws.unit, rules)
+    plus, minus = state.rows[0, 1], state.rows[0, 2]
     n_actions, _ = refine(state, rules, random, stop)
-    v_plus, v_minus = refit_scalars(state, rules)
+    # The positions of axis 0 hold all rows: the least-squares projection of the finished products.
+    v_plus, v_minus = solve_region(state, rules, 0, offset[1])
     scalars = np.array([plus * v_plus, minus * v_minus])
     return state.log_factors, state.negative, scalars, n_actions

@@ -149,25 +149,15 @@ def fill_sums(state: GridState, kappa: float) -> None:
 
 
 @kernel
-def multiply_rows(
-    state: GridState,
-    rules: RefineRules,
-    axis: int,
-    lo: int,
-    hi: int,
-    v_plus: float,
-    v_minus: float,
+def multiply_bin(
+    state: GridState, rules: RefineRules, axis: int, bin_: int, v_plus: float, v_minus: float
 ) -> None:
-    """Multiply the + and - product by v+ and v- on the bins [lo, hi) of ``axis``.
-
-    Only rows inside change. A row's deltas are the same for every axis, so they are computed once
-    and added to one row of sums per axis: |interval| * p additions instead of n * p.
-    """
-    base = state.offset[axis] + axis
+    """``multiply_rows`` for one flat bin: its rows are contiguous in the sorted order."""
     p = np.uint64(state.codes.shape[1])
     order = state.sorted_rows.order[axis]
+    start = state.sorted_rows.start
     # Unsigned indices spare numba's test for negative ones in the innermost loop.
-    for q in range(state.sorted_rows.start[base + lo], state.sorted_rows.start[base + hi]):
+    for q in range(start[bin_ + axis], start[bin_ + axis + 1]):
         i = np.uint64(order[np.uint64(q)])
         plus, minus, r = state.rows[i, 1], state.rows[i, 2], state.rows[i, 3]
         new_plus, new_minus = plus * v_plus, minus * v_minus
@@ -188,3 +178,22 @@ def multiply_rows(
         for j in range(p):
             b = np.uint64(state.offset[j]) + np.uint64(state.codes[i, j])
             add_five(state.sums, b, s11, t1, s22, s12, t2)
+
+
+@kernel
+def multiply_rows(
+    state: GridState,
+    rules: RefineRules,
+    axis: int,
+    lo: int,
+    hi: int,
+    v_plus: float,
+    v_minus: float,
+) -> None:
+    """Multiply the + and - product by v+ and v- on the positions [lo, hi) of ``axis``.
+
+    Only rows inside change. A row's deltas are the same for every axis, so they are computed once
+    and added to one row of sums per axis: |interval| * p additions instead of n * p.
+    """
+    for position in range(state.offset[axis] + lo, state.offset[axis] + hi):
+        multiply_bin(state, rules, axis, state.bin_at[position], v_plus, v_minus)

@@ -1,6 +1,7 @@
 """The fitted model: immutable stages on bins; it predicts and knows nothing of fitting."""
 
 from seplearn.model.model import SeparationModel
+from seplearn.model.record import StageRecord
 from seplearn.model.stage import Branch, Stage
 
-__all__ = ["Branch", "SeparationModel", "Stage"]
+__all__ = ["Branch", "SeparationModel", "Stage", "StageRecord"]

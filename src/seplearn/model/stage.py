@@ -38,6 +38,11 @@ class Branch:
     def coefficient(self) -> float:
         return self.coefficient_sign * math.exp(self.log_scale)
 
+    def factors(self, axis: slice) -> FloatArray:
+        """The curve on one axis, with its signs; ``axis`` is where it lies in a flat array."""
+        size = np.exp(self.log_factors[axis])
+        return size if self.negative is None else np.where(self.negative[axis], -size, size)
+
     def with_scale(self, coefficient_sign: float, log_scale: float) -> Branch:
         """The same curves with another coefficient."""
         return replace(self, coefficient_sign=coefficient_sign, log_scale=log_scale)
@@ -102,9 +107,25 @@ class Stage:
         return 0.0 if self.minus is None else -self.minus.coefficient
 
     @property
+    def oriented(self) -> tuple[Branch | None, Branch | None]:
+        """The branches that add and that subtract, whatever the sign of their lambda.
+
+        Ordinary least squares may turn a lambda negative; the branch then acts for the other side.
+        Two branches on one side leave backbone and tilt undefined: see ``is_two_branch``.
+        """
+        adding = [b for b in self.branches if b.coefficient_sign > 0]
+        taking = [b for b in self.branches if b.coefficient_sign < 0]
+        return (adding[0] if adding else None), (taking[0] if taking else None)
+
+    @property
     def is_two_branch(self) -> bool:
-        """Whether both products are positive and present, so that backbone and tilt exist."""
-        return self.lambda_plus > 0 and self.lambda_minus > 0 and not self.is_signed
+        """Whether one positive product adds and another subtracts: backbone and tilt exist."""
+        return None not in self.oriented and not self.is_signed
+
+    @property
+    def is_one_branch(self) -> bool:
+        """Whether a single positive product is active."""
+        return sum(b.coefficient_sign != 0.0 for b in self.branches) == 1 and not self.is_signed
 
     @property
     def is_signed(self) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from seplearn.explain.curves import Curve
+from seplearn.table.binning import CategoricalAxis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +31,7 @@ def plot_curves(
     feature_names : sequence of str
         One per curve.
     ranges : sequence of (low, high)
-        The part of each feature's axis to show.
+        The part of each numeric feature's axis to show.
 
     Returns
     -------
@@ -39,6 +40,8 @@ def plot_curves(
     """
     figure = Figure(figsize=(3.2 * len(curves), 6.6), layout="constrained")
     axes: Any = figure.subplots(3, len(curves), sharex="col", sharey="row", squeeze=False)
+    factors_drawn = [a for curve in curves for a in (curve.plus, curve.minus) if a is not None]
+    signed = any((factors < 0).any() for factors in factors_drawn)
     for column, (curve, name, limits) in enumerate(zip(curves, feature_names, ranges, strict=True)):
         factors, backbone, tilt = axes[:, column]
         _steps(factors, curve, curve.plus, limits, color=_PLUS, label=r"$a_+$")
@@ -47,10 +50,11 @@ def plot_curves(
         _steps(tilt, curve, curve.tilt, limits, color=_TILT)
         tilt.axhline(0.0, color="0.7", linewidth=0.8, zorder=0)
         for panel in (factors, backbone):
-            panel.set_yscale("log")
-            panel.axhline(1.0, color="0.7", linewidth=0.8, zorder=0)
+            panel.set_yscale("linear" if signed else "log")
+            panel.axhline(0.0 if signed else 1.0, color="0.7", linewidth=0.8, zorder=0)
         tilt.set_xlabel(name)
-        tilt.set_xlim(limits)
+        if not isinstance(curve.axis, CategoricalAxis):
+            tilt.set_xlim(limits)
     for row, label in enumerate(("factor", "backbone $b$", "tilt $d$")):
         axes[row, 0].set_ylabel(label)
     if axes[0, 0].get_legend_handles_labels()[0]:
@@ -62,9 +66,21 @@ def plot_curves(
 def _steps(
     panel: Axes, curve: Curve, values: FloatArray | None, limits: tuple[float, float], **style: Any
 ) -> None:
-    """Draw a step curve between its edges, the outermost steps up to the limits."""
+    """Draw a step curve between its edges, the outermost steps up to the limits.
+
+    Missing values, if training had any, are a point at the right edge; levels are points in a row.
+    """
     if values is None:
         return
-    bounds = np.array([limits[0], *curve.edges, limits[1]])
+    if isinstance(curve.axis, CategoricalAxis):
+        seen = np.flatnonzero(curve.frequencies > 0)
+        names = [*curve.axis.levels, "(rare)", "(missing)", "(unseen)"]
+        panel.plot(np.arange(len(seen)), values[seen], "o", markersize=4, **style)
+        panel.set_xticks(np.arange(len(seen)), [names[b] for b in seen], rotation=90, fontsize=7)
+        return
+    bounds = np.array([limits[0], *curve.axis.edges, limits[1]])
     bounds[0], bounds[-1] = bounds.min(), bounds.max()
-    panel.stairs(values, bounds, baseline=None, linewidth=1.6, **style)
+    panel.stairs(values[:-1], bounds, baseline=None, linewidth=1.6, **style)
+    if curve.frequencies[-1] > 0:
+        style.pop("label", None)
+        panel.plot([limits[1]], values[-1:], "D", markersize=5, clip_on=False, **style)

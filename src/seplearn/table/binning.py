@@ -1,7 +1,8 @@
-"""Cuts between values, bins between cuts."""
+"""Cuts between values, bins between cuts; a bin per level; bins of their own for what is absent."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,17 +10,78 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
+from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.kernels.evaluate import assign_bins
+from seplearn.table.columns import Table, check_hashable, is_missing, level_name
 
 MapColumns: TypeAlias = Callable[[Callable[[int], Any], Iterable[int]], list[Any]]
 
 MAX_BINS = 4095
+MAX_LEVELS = 60_000
 _TAIL_CUTS = 12  # cuts at ranks 1, 2, 4, ..., 2**11 from each end, as far as quantiles are coarser
 
 
+@dataclass(frozen=True, eq=False)
+class NumericAxis:
+    """Ordered bins between ``edges``, and last the bin of missing values."""
+
+    edges: FloatArray
+
+    @property
+    def n_bins(self) -> int:
+        return len(self.edges) + 2
+
+    def codes(self, table: Table, j: int) -> CodeArray:
+        """Bin of every value of column ``j``."""
+        values = table.numbers(j)
+        codes = np.empty(len(values), dtype=_code_type(self.n_bins))
+        assign_bins(values, self.edges, codes)
+        return codes
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalAxis:
+    """A bin per level, and last three more: rare levels, missing values, levels never seen."""
+
+    levels: tuple[str, ...]
+    rare: tuple[str, ...] = ()
+
+    @property
+    def n_bins(self) -> int:
+        return len(self.levels) + 3
+
+    def codes(self, table: Table, j: int) -> CodeArray:
+        """Bin of every value of column ``j``."""
+        coder = _LevelCoder(self)
+        values = table.levels(j)
+        check_hashable(values)
+        codes = (coder[value] for value in values)
+        return np.fromiter(codes, dtype=_code_type(self.n_bins), count=table.n_rows)
+
+
+Axis: TypeAlias = NumericAxis | CategoricalAxis
+
+
+class _LevelCoder(dict[Any, int]):
+    """value -> bin; each distinct value is named once and then found by itself."""
+
+    def __init__(self, axis: CategoricalAxis) -> None:
+        super().__init__()
+        n_levels = len(axis.levels)
+        self._bins = {level: b for b, level in enumerate(axis.levels)}
+        self._bins |= dict.fromkeys(axis.rare, n_levels)
+        self._missing, self._unseen = n_levels + 1, n_levels + 2
+
+    def __missing__(self, value: Any) -> int:
+        if is_missing(value):
+            return self._missing
+        bin_ = self._bins.get(level_name(value), self._unseen)
+        self[value] = bin_
+        return bin_
+
+
 def find_edges(column: FloatArray, max_bins: int) -> FloatArray:
-    """Ascending edges that divide ``column`` into at most ``max_bins`` bins.
+    """Ascending edges that divide ``column``, without its NaN, into at most ``max_bins`` bins.
 
     A value x is in bin b when exactly b edges are <= x. With few distinct values every one gets
     a bin. Otherwise the edges are quantiles, and in both tails also the ranks 1, 2, 4, 8, ...,
@@ -28,10 +90,11 @@ def find_edges(column: FloatArray, max_bins: int) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> find_edges(np.array([3.0, 1.0, 1.0, 2.0]), max_bins=255)
+    >>> find_edges(np.array([3.0, 1.0, 1.0, np.nan, 2.0]), max_bins=255)
     array([1.5, 2.5])
     """
-    ordered = np.sort(column)
+    ordered = np.sort(column)  # NaN last
+    ordered = ordered[: len(ordered) - int(np.isnan(ordered).sum())]
     begins_run = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     if len(begins_run) < max_bins:
         ranks = begins_run
@@ -76,8 +139,27 @@ def _nearest_run_start(ranks: IntArray, begins_run: IntArray) -> IntArray:
 
 def _between(low: FloatArray, high: FloatArray) -> FloatArray:
     """A value e with low < e <= high: the midpoint, or ``high`` where rounding leaves none."""
-    middle = low / 2 + high / 2
+    with np.errstate(invalid="ignore"):  # between -inf and inf there is no midpoint
+        middle = low / 2 + high / 2
     return np.where((low < middle) & (middle <= high), middle, high)
+
+
+def find_levels(values: list[Any], min_count: int, label: str) -> CategoricalAxis:
+    """The levels of a column in alphabetical order; those in fewer rows share a bin."""
+    check_hashable(values)
+    counts = Counter(values)
+    named: dict[str, int] = {}
+    for value, count in counts.items():
+        if not is_missing(value):
+            name = level_name(value)
+            named[name] = named.get(name, 0) + count
+    levels = tuple(sorted(name for name, count in named.items() if count >= min_count))
+    if len(levels) > MAX_LEVELS:
+        raise ValueError(
+            f"{label} must have at most {MAX_LEVELS} levels, got {len(levels)}; drop it, or raise "
+            "min_category_count so that rare levels share a bin"
+        )
+    return CategoricalAxis(levels, tuple(sorted(set(named) - set(levels))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,30 +171,37 @@ class Bins:
 
     Attributes
     ----------
-    edges : tuple of arrays
-        Ascending edges of each axis.
+    axes : tuple of NumericAxis or CategoricalAxis
     frequencies : array of shape (n_flat,)
         Share of the training weight in each bin; sums to one on every axis.
     """
 
-    edges: tuple[FloatArray, ...]
+    axes: tuple[Axis, ...]
     frequencies: FloatArray
 
     @cached_property
     def offset(self) -> IntArray:
-        return np.cumsum([0, *(len(edges) + 1 for edges in self.edges)], dtype=np.int64)
+        return np.cumsum([0, *(axis.n_bins for axis in self.axes)], dtype=np.int64)
 
     @property
     def n_axes(self) -> int:
-        return len(self.edges)
+        return len(self.axes)
+
+    @cached_property
+    def is_categorical(self) -> BoolArray:
+        return np.array([isinstance(axis, CategoricalAxis) for axis in self.axes])
 
     def axis(self, j: int) -> slice:
         """Where axis ``j`` lies in a flat array."""
         return slice(int(self.offset[j]), int(self.offset[j + 1]))
 
-    def codes(self, X: FloatArray) -> CodeArray:
-        """Bin of every value of a table of shape (n, p)."""
-        return encode(X, self.edges)
+    def codes(self, table: Table, columns: Iterable[int]) -> CodeArray:
+        """Bins of all rows; ``columns`` tells where in ``table`` the axes are."""
+        widest = max(axis.n_bins for axis in self.axes)
+        codes = np.empty((table.n_rows, self.n_axes), dtype=_code_type(widest))
+        for j, (axis, column) in enumerate(zip(self.axes, columns, strict=True)):
+            codes[:, j] = axis.codes(table, column)
+        return codes
 
     def means(self, flat: FloatArray) -> FloatArray:
         """Training-frequency-weighted mean of a flat array (..., n_flat) on every axis."""
@@ -122,21 +211,27 @@ class Bins:
         """Repeat a value per axis (..., p) over the bins of that axis (..., n_flat)."""
         return np.repeat(per_axis, np.diff(self.offset), axis=-1)
 
+    def centred(self, log_factors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log-factors of mean zero on every axis, and what was taken off in all.
 
-def encode(X: FloatArray, edges: tuple[FloatArray, ...]) -> CodeArray:
-    """Bin codes of a table (n, p), one column at a time: no second copy of the table."""
-    codes = np.empty(X.shape, dtype=_code_type(edges))
-    for j, axis_edges in enumerate(edges):
-        assign_bins(np.ascontiguousarray(X[:, j], dtype=np.float64), axis_edges, codes[:, j])
-    return codes
+        A bin without training rows is neutral: its log-factor is zero.
+        """
+        means = self.means(log_factors)
+        out = np.where(self.frequencies > 0, log_factors - self.spread(means), 0.0)
+        return out, means.sum(axis=-1)
 
 
-def _code_type(edges: Iterable[FloatArray]) -> np.dtype[np.unsignedinteger[Any]]:
-    return np.dtype(np.uint8 if all(len(e) < 256 for e in edges) else np.uint16)
+def _code_type(n_bins: int) -> np.dtype[np.unsignedinteger[Any]]:
+    return np.dtype(np.uint8 if n_bins <= 256 else np.uint16)
 
 
 def bin_table(
-    X: FloatArray, weight: FloatArray, max_bins: int, map_columns: MapColumns
+    table: Table,
+    weight: FloatArray,
+    categorical: BoolArray,
+    max_bins: int,
+    min_category_count: int,
+    map_columns: MapColumns,
 ) -> tuple[Bins, CodeArray]:
     """Find the bins of a training table and encode it, streaming column by column.
 
@@ -144,14 +239,17 @@ def bin_table(
     do so in threads.
     """
 
-    def bin_column(j: int) -> tuple[FloatArray, FloatArray, CodeArray]:
-        column = np.ascontiguousarray(X[:, j], dtype=np.float64)
-        edges = find_edges(column, max_bins)
-        codes = np.empty(len(column), dtype=_code_type([edges]))
-        assign_bins(column, edges, codes)
-        counts = np.bincount(codes, weights=weight, minlength=len(edges) + 1)
-        return edges, counts.astype(np.float64), codes
+    def bin_column(j: int) -> tuple[Axis, FloatArray, CodeArray]:
+        axis: Axis
+        if categorical[j]:
+            axis = find_levels(table.levels(j), min_category_count, table.label(j))
+        else:
+            axis = NumericAxis(find_edges(table.numbers(j), max_bins))
+        codes = axis.codes(table, j)
+        counts = np.bincount(codes, weights=weight, minlength=axis.n_bins)
+        return axis, counts.astype(np.float64), codes
 
-    edges, counts, columns = zip(*map_columns(bin_column, range(X.shape[1])), strict=True)
-    codes: CodeArray = np.stack(columns, axis=1, dtype=_code_type(edges))
-    return Bins(tuple(edges), np.concatenate(counts) / weight.sum()), codes
+    axes, counts, columns = zip(*map_columns(bin_column, range(table.n_columns)), strict=True)
+    widest = max(axis.n_bins for axis in axes)
+    codes: CodeArray = np.stack(columns, axis=1, dtype=_code_type(widest))
+    return Bins(tuple(axes), np.concatenate(counts) / weight.sum()), codes

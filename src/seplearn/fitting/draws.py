@@ -1,0 +1,70 @@
+"""What is random in a fit, made independent of how the table is laid out.
+
+Columns and rows are told apart by their content. So the same seed gives the same fit, up to
+rounding, when columns or rows are permuted, a feature is transformed increasingly, y is shifted or
+multiplied by a number, or rows are repeated instead of weighted.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+from seplearn.fitting.options import TrainingData
+from seplearn.kernels.arrays import Draws, FloatArray, IntArray, RandomState
+
+
+def axis_hashes(data: TrainingData) -> RandomState:
+    """A number per axis, from the mean bin and its covariance with the target, to 6 decimals."""
+    total = data.weight.sum()
+    deviation = data.weight * _deviation(data)
+    hashes = []
+    for j in range(data.bins.n_axes):
+        codes = data.codes[:, j]
+        moments = ((data.weight * codes).sum() / total, abs((deviation * codes).sum() / total))
+        hashes.append(zlib.crc32("|".join(f"{moment:.6f}" for moment in moments).encode()))
+    return np.array(hashes, dtype=np.uint64)
+
+
+def row_order(data: TrainingData, hashes: RandomState) -> IntArray:
+    """The rows sorted by a hash of their bins and how far their target is off, to 6 decimals."""
+    keys = _mixed(np.rint(np.abs(_deviation(data)) * 1e6).astype(np.uint64))
+    for j, axis in enumerate(data.bins.axes):
+        bins = np.arange(axis.n_bins, dtype=np.uint64) << np.uint64(32)
+        keys += _mixed(bins ^ hashes[j])[data.codes[:, j]]
+    return np.argsort(keys, kind="stable")
+
+
+def make_draws(data: TrainingData, hashes: RandomState, bootstrap: bool) -> Draws:
+    """How bags are drawn.
+
+    A weight says how often a row stands in the table, so as many rows are drawn as the weights
+    sum to: weight 2 is the row twice. Weights that sum to less than half a row per row, or to more
+    than ten, can't be meant so; as many rows are then drawn as there are.
+    """
+    n, total = len(data.weight), float(data.weight.sum())
+    n_draws = round(total) if 0.5 * n <= total <= 10 * n else n
+    unit = total / n_draws
+    order = row_order(data, hashes)
+    equal = n_draws == n and bool((data.weight == data.weight[0]).all())
+    cumulative = np.empty(0) if equal else np.cumsum(data.weight[order])
+    return Draws(bootstrap, n_draws, unit, data.weight / unit, order, cumulative)
+
+
+def random_streams(grid_seed: np.uint64, hashes: RandomState) -> RandomState:
+    """Starting states, none zero: one per axis, one for columns, one for the bootstrap."""
+    others = np.array([1 << 40, 2 << 40], dtype=np.uint64)
+    return _mixed(np.append(hashes, others) + grid_seed) | np.uint64(1)
+
+
+def _deviation(data: TrainingData) -> FloatArray:
+    deviation: FloatArray = data.target - np.average(data.target, weights=data.weight)
+    return deviation
+
+
+def _mixed(z: RandomState) -> RandomState:
+    """The finaliser of splitmix64: spreads neighbouring inputs over all 64 bits."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

@@ -1,0 +1,28 @@
+"""What is told while a fit runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from tqdm.auto import tqdm
+
+from seplearn.fitting.stagewise import OnStage
+from seplearn.model.record import StageRecord
+from seplearn.model.stage import Stage
+
+Callback: TypeAlias = Callable[[Stage, StageRecord], bool | None]
+
+
+@contextmanager
+def progress(n_stages: int, shown: bool, callback: Callback | None) -> Iterator[OnStage]:
+    """A bar over the stages with the share of the target's variance left in the residuals."""
+    with tqdm(total=n_stages, desc="TSL stages", disable=not shown, leave=True) as bar:
+
+        def on_stage(stage: Stage, record: StageRecord) -> bool:
+            bar.set_postfix_str(f"loss {record.loss:.4g}", refresh=False)
+            bar.update()
+            return callback is not None and callback(stage, record) is True
+
+        yield on_stage

@@ -1,0 +1,298 @@
+"""Model files: safetensors with a JSON header. Loading runs no code and believes nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
+
+from seplearn._errors import ModelFormatError
+from seplearn.kernels.arrays import FloatArray
+from seplearn.model.model import SeparationModel
+from seplearn.model.record import StageRecord
+from seplearn.model.stage import Branch, Stage
+from seplearn.table.binning import MAX_BINS, MAX_LEVELS, Axis, Bins, CategoricalAxis, NumericAxis
+from seplearn.table.schema import Schema
+
+FORMAT = "seplearn-model"
+VERSION = 1
+_KEY = "seplearn"
+_LARGEST_HEADER = 100 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class StoredModel:
+    """Everything a file holds."""
+
+    model: SeparationModel
+    schema: Schema
+    history: tuple[StageRecord, ...]
+    params: dict[str, Any]
+
+
+def write_file(path: str | os.PathLike[str], stored: StoredModel) -> None:
+    """Write to a temporary file in the same folder, then rename: all or nothing."""
+    target = Path(path)
+    data = encode(stored)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read_file(path: str | os.PathLike[str]) -> StoredModel:
+    """Read a file that :func:`write_file` wrote; raise ModelFormatError for any other."""
+    return decode(Path(path).read_bytes(), str(path))
+
+
+def encode(stored: StoredModel) -> bytes:
+    """The bytes of a model file."""
+    bins = stored.model.bins
+    branches = [branch for stage in stored.model.stages for branch in stage.branches]
+    edges = [axis.edges for axis in bins.axes if isinstance(axis, NumericAxis)]
+    tensors = {
+        "frequencies": bins.frequencies,
+        "edges": np.concatenate([*edges, np.empty(0)]),
+        "log_factors": np.array([b.log_factors for b in branches]).reshape(len(branches), -1),
+        "coefficients": np.array(
+            [(b.coefficient_sign, b.log_scale) for b in branches], dtype=np.float64
+        ).reshape(-1, 2),
+        "negative": np.array(
+            [b.negative for b in branches if b.negative is not None], dtype=np.uint8
+        ).reshape(-1, len(bins.frequencies)),
+    }
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "names": stored.schema.names,
+        "axes": [_axis_header(axis) for axis in bins.axes],
+        "intercept": stored.model.intercept,
+        "stages": [
+            [_branch_header(branch) for branch in (stage.plus, stage.minus)]
+            for stage in stored.model.stages
+        ],
+        "history": [asdict(record) for record in stored.history],
+        "params": {name: _plain_parameter(value) for name, value in stored.params.items()},
+    }
+    contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    data: bytes = save_tensors(contiguous, metadata={_KEY: json.dumps(header)})
+    return data
+
+
+def _axis_header(axis: Axis) -> dict[str, Any]:
+    if isinstance(axis, NumericAxis):
+        return {"kind": "numeric", "n_edges": len(axis.edges)}
+    return {"kind": "categorical", "levels": axis.levels, "rare": axis.rare}
+
+
+def _branch_header(branch: Branch | None) -> str:
+    if branch is None:
+        return "absent"
+    return "positive" if branch.negative is None else "signed"
+
+
+def _plain_parameter(value: Any) -> Any:
+    """A parameter as JSON; a RandomState becomes its state."""
+    if isinstance(value, np.random.RandomState):
+        state: Any = value.get_state(legacy=False)
+        key = [int(word) for word in state["state"]["key"]]
+        return {"RandomState": [key, state["state"]["pos"], state["has_gauss"], state["gauss"]]}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain_parameter(item) for item in value]
+    return value
+
+
+def _parameter(value: Any) -> Any:
+    if isinstance(value, dict):
+        key, position, has_gauss, gauss = value["RandomState"]
+        random = np.random.RandomState()
+        random.set_state(("MT19937", np.array(key, dtype=np.uint32), position, has_gauss, gauss))
+        return random
+    return value
+
+
+def decode(data: bytes, source: str) -> StoredModel:
+    """The model in the bytes of a file; every number is checked before it is believed."""
+    try:
+        header = _read_header(data)
+        tensors = load_tensors(data)
+        return _assemble(header, tensors)
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{source}: {error}") from error
+    except (
+        SafetensorError, ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError,
+        RecursionError, MemoryError,
+    ) as error:  # fmt: skip
+        raise ModelFormatError(f"{source} is not a seplearn model file: {error!r}") from error
+
+
+def _read_header(data: bytes) -> dict[str, Any]:
+    length = int.from_bytes(data[:8], "little")
+    _require(len(data) >= 8 and length <= min(len(data) - 8, _LARGEST_HEADER), "header is cut off")
+    outer = json.loads(data[8 : 8 + length])
+    header = json.loads(outer["__metadata__"][_KEY])
+    _require(isinstance(header, dict) and header.get("format") == FORMAT, "unknown format")
+    version = header["version"]
+    _require(
+        isinstance(version, int) and 1 <= version <= VERSION,
+        f"format version {version!r} is not one of 1 to {VERSION}; a newer seplearn may read it",
+    )
+    checked: dict[str, Any] = header
+    return checked
+
+
+def _assemble(header: dict[str, Any], tensors: Mapping[str, Any]) -> StoredModel:
+    edges = _tensor(tensors, "edges", (None,), allow_infinite=True)
+    axes = _axes(header["axes"], edges)
+    n_flat = sum(axis.n_bins for axis in axes)
+    frequencies = _tensor(tensors, "frequencies", (n_flat,))
+    bins = Bins(axes, frequencies)
+    _require(bool((frequencies >= 0).all()), "frequencies must not be negative")
+    _require(np.allclose(bins.means(np.ones(n_flat)), 1.0), "frequencies must sum to one")
+    stages = _stages(header["stages"], tensors, n_flat)
+    names = header["names"]
+    if names is not None:
+        _require(_texts(names) and len(set(names)) == len(names) == len(axes), "names of features")
+    schema = Schema(len(axes), None if names is None else tuple(names))
+    model = SeparationModel(bins, _finite(header["intercept"]), stages)
+    history = tuple(_record(record) for record in header["history"])
+    params = header["params"]
+    _require(isinstance(params, dict), "parameters must be a table")
+    return StoredModel(model, schema, history, {k: _parameter(v) for k, v in params.items()})
+
+
+def _axes(headers: Any, edges: FloatArray) -> tuple[Axis, ...]:
+    _require(isinstance(headers, list) and len(headers) > 0, "a model has at least one feature")
+    axes: list[Axis] = []
+    used = 0
+    for header in headers:
+        if header["kind"] == "numeric":
+            size = header["n_edges"]
+            _require(isinstance(size, int) and 0 <= size < MAX_BINS, "number of edges")
+            own = edges[used : used + size]
+            _require(len(own) == size and bool((own[1:] > own[:-1]).all()), "edges must ascend")
+            axes.append(NumericAxis(own))
+            used += size
+        else:
+            _require(header["kind"] == "categorical", "unknown kind of feature")
+            levels, rare = header["levels"], header["rare"]
+            _require(_texts(levels) and _texts(rare), "levels must be strings")
+            distinct = len(set(levels) | set(rare)) == len(levels) + len(rare)
+            _require(distinct and len(levels) <= MAX_LEVELS, "levels must be distinct")
+            axes.append(CategoricalAxis(tuple(levels), tuple(rare)))
+    _require(used == len(edges), "edges left over")
+    return tuple(axes)
+
+
+def _stages(headers: Any, tensors: Mapping[str, Any], n_flat: int) -> tuple[Stage, ...]:
+    kinds = [kind for pair in headers for kind in pair]
+    _require(set(kinds) <= {"absent", "positive", "signed"}, "unknown kind of branch")
+    present = [kind for kind in kinds if kind != "absent"]
+    log_factors = _tensor(tensors, "log_factors", (len(present), n_flat))
+    coefficients = _tensor(tensors, "coefficients", (len(present), 2), allow_infinite=True)
+    _require(bool(np.isin(coefficients[:, 0], (-1.0, 0.0, 1.0)).all()), "sign of a coefficient")
+    inactive = coefficients[:, 0] == 0.0
+    _require(bool((np.isfinite(coefficients[:, 1]) | inactive).all()), "size of a coefficient")
+    negative = tensors["negative"]
+    _require(negative.shape == (present.count("signed"), n_flat), "shape of 'negative'")
+    _require(negative.dtype == np.uint8 and bool((negative <= 1).all()), "values of 'negative'")
+    numbers, signed = iter(range(len(present))), iter(negative.astype(bool))
+
+    def branch(kind: str) -> Branch | None:
+        if kind == "absent":
+            return None
+        k = next(numbers)
+        signs = next(signed) if kind == "signed" else None
+        return Branch(float(coefficients[k, 0]), float(coefficients[k, 1]), log_factors[k], signs)
+
+    return tuple(Stage(branch(plus), branch(minus)) for plus, minus in headers)
+
+
+def _record(values: Any) -> StageRecord:
+    _require(set(values) == {field.name for field in fields(StageRecord)}, "fields of the history")
+    scalars = tuple((_finite(plus), _finite(minus)) for plus, minus in values["scalars"])
+    loss = float(values["loss"])  # infinite when the squares of a huge target overflow
+    _require(loss >= 0, "a loss must not be negative")
+    return StageRecord(
+        loss=loss,
+        n_kept=int(values["n_kept"]),
+        n_grids=int(values["n_grids"]),
+        mean_actions=_finite(values["mean_actions"]),
+        scalars=scalars,
+        intercept=_finite(values["intercept"]),
+        seconds=_finite(values["seconds"]),
+    )
+
+
+def _tensor(
+    tensors: Mapping[str, Any],
+    name: str,
+    shape: tuple[int | None, ...],
+    allow_infinite: bool = False,
+) -> FloatArray:
+    tensor: FloatArray = tensors[name]
+    fits = tensor.ndim == len(shape) and all(
+        wanted in (None, size) for size, wanted in zip(tensor.shape, shape, strict=True)
+    )
+    _require(fits and tensor.dtype == np.float64, f"shape or type of {name!r}")
+    sound = not np.isnan(tensor).any() if allow_infinite else np.isfinite(tensor).all()
+    _require(bool(sound), f"{name!r} must hold finite numbers")
+    return tensor
+
+
+def _texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    _require(math.isfinite(number), "a number must be finite")
+    return number
+
+
+def _require(condition: bool, what: str) -> None:
+    if not condition:
+        raise ModelFormatError(f"not a valid seplearn model: {what}")
+
+
+def to_plain(model: SeparationModel, schema: Schema) -> dict[str, Any]:
+    """The model as plain numbers, strings and lists; see ``docs/model-json.md``."""
+    bins = model.bins
+    names = schema.names or tuple(str(j) for j in range(schema.n_features))
+    features: list[dict[str, Any]] = []
+    for name, axis in zip(names, bins.axes, strict=True):
+        if isinstance(axis, NumericAxis):
+            features.append({"name": name, "kind": "numeric", "edges": axis.edges.tolist()})
+        else:
+            levels, rare = list(axis.levels), list(axis.rare)
+            features.append({"name": name, "kind": "categorical", "levels": levels, "rare": rare})
+    stages = [
+        [
+            {
+                "coefficient": branch.coefficient,
+                "factors": [branch.factors(bins.axis(j)).tolist() for j in range(bins.n_axes)],
+            }
+            for branch in stage.branches
+        ]
+        for stage in model.stages
+    ]
+    head = {"format": "seplearn-json", "version": VERSION, "intercept": model.intercept}
+    return head | {"features": features, "stages": stages}

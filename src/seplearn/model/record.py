@@ -1,0 +1,43 @@
+"""What a fit reports of each stage; it travels with the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class StageRecord:
+    """What happened while one stage was added.
+
+    Attributes
+    ----------
+    loss : float
+        Weighted mean squared error on the training rows after all scalars were refitted.
+    n_kept, n_grids : int
+        Bagged grids averaged, of those fitted.
+    mean_actions : float
+        Splits and resplits per grid.
+    scalars : tuple of (lambda_plus, lambda_minus)
+        The scalars of all stages so far, as refitted after this one.
+    intercept : float
+        The constant, as refitted after this stage.
+    seconds : float
+        Time the stage took.
+    """
+
+    loss: float
+    n_kept: int
+    n_grids: int
+    mean_actions: float
+    scalars: tuple[tuple[float, float], ...]
+    intercept: float
+    seconds: float
+
+    def scaled(self, factor: float) -> StageRecord:
+        """The record of the same fit to a target ``factor`` times as large."""
+        return replace(
+            self,
+            loss=self.loss * factor * factor,
+            scalars=tuple((plus * factor, minus * factor) for plus, minus in self.scalars),
+            intercept=self.intercept * factor,
+        )

@@ -1,0 +1,192 @@
+"""A table of any library, read column by column as numbers or as levels."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from seplearn.kernels.arrays import BoolArray, FloatArray
+
+
+class Table(Protocol):
+    """What fitting and predicting need of a table."""
+
+    names: tuple[str, ...] | None
+    n_rows: int
+    n_columns: int
+
+    def is_categorical(self, j: int) -> bool:
+        """Whether the values of column ``j`` are levels rather than numbers."""
+        ...
+
+    def numbers(self, j: int) -> FloatArray:
+        """Column ``j`` as float64, missing values as NaN."""
+        ...
+
+    def levels(self, j: int) -> list[Any]:
+        """The values of column ``j`` as Python objects, missing values as None or NaN."""
+        ...
+
+    def rows(self, chosen: BoolArray) -> Table:
+        """The table with these rows only."""
+        ...
+
+    def label(self, j: int) -> str:
+        """How an error message names column ``j``."""
+        ...
+
+
+def open_table(X: Any) -> Table:
+    """Wrap a pandas, polars or pyarrow table, or anything NumPy makes a 2D array of."""
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError("X must be a table in memory, got a lazy frame; call .collect() first")
+    if isinstance(frame, nw.DataFrame):
+        return FrameTable(frame)
+    return ArrayTable(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
+
+
+def read_target(y: Any) -> Any:
+    """A Series or a one-column frame as an array; anything else as it is."""
+    native = nw.from_native(y, pass_through=True, allow_series=True)
+    if isinstance(native, nw.DataFrame) and native.shape[1] == 1:
+        native = native[:, 0]
+    return native.to_numpy() if isinstance(native, nw.Series) else y
+
+
+class ArrayTable:
+    """A 2D array; columns of an object array may each be numbers or levels."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.names: tuple[str, ...] | None = None
+        self.n_rows, self.n_columns = array.shape
+        self._array = array
+
+    def is_categorical(self, j: int) -> bool:
+        if self._array.dtype.kind == "O":
+            return not _all_numbers(self._array[:, j])
+        return self._array.dtype.kind not in "iuf"
+
+    def numbers(self, j: int) -> FloatArray:
+        column = self._array[:, j]
+        if column.dtype.kind not in "iufb":
+            return _as_floats(column, self.label(j))
+        return np.ascontiguousarray(column, dtype=np.float64)
+
+    def levels(self, j: int) -> list[Any]:
+        values: list[Any] = self._array[:, j].tolist()
+        return values
+
+    def rows(self, chosen: BoolArray) -> Table:
+        return ArrayTable(self._array[chosen])
+
+    def label(self, j: int) -> str:
+        return f"column {j}"
+
+
+class FrameTable:
+    """A data frame of any library that narwhals knows."""
+
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+        self.n_rows, self.n_columns = frame.shape
+        if self.n_columns == 0 or self.n_rows == 0:
+            raise ValueError(
+                f"X must have at least 1 sample and 1 feature, got {self.n_rows} sample(s) and "
+                f"{self.n_columns} feature(s)"
+            )
+        names = frame.columns
+        text = [isinstance(name, str) for name in names]
+        if any(text) and not all(text):
+            raise TypeError(f"names of columns must be all strings or none, got {names!r}")
+        self.names: tuple[str, ...] | None = tuple(names) if all(text) else None
+        self._frame = frame
+
+    def _column(self, j: int) -> nw.Series[Any]:
+        return self._frame[:, j]
+
+    def is_categorical(self, j: int) -> bool:
+        column = self._column(j)
+        kind = column.dtype
+        if kind.is_numeric():
+            return False
+        if kind in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
+            return True
+        if kind.is_temporal():
+            raise TypeError(
+                f"{self.label(j)} holds dates or times ({kind}), which have no order of effect by "
+                "themselves; turn it into numbers or categories first, such as year, month, "
+                "weekday or days since a start"
+            )
+        if kind == nw.Object:
+            return not _all_numbers(column.to_list())
+        raise TypeError(f"{self.label(j)} must hold numbers or categories, got {kind}")
+
+    def numbers(self, j: int) -> FloatArray:
+        column = self._column(j)
+        if not column.dtype.is_numeric() or column.dtype == nw.Decimal:
+            return _as_floats(column.to_list(), self.label(j))
+        return np.ascontiguousarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+    def levels(self, j: int) -> list[Any]:
+        return self._column(j).to_list()
+
+    def rows(self, chosen: BoolArray) -> Table:
+        return FrameTable(self._frame.filter(chosen.tolist()))
+
+    def label(self, j: int) -> str:
+        return f"column {self._frame.columns[j]!r}"
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA: what is not equal to itself, or cannot say."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124  # NaN is not equal to itself
+    except TypeError:
+        return True
+
+
+def level_name(value: Any) -> str:
+    """The name of a level, the same for 1, 1.0 and "1", whatever library or dtype it came from."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (numbers.Real, Decimal)):
+        number = float(value)
+        return str(int(number)) if number.is_integer() else repr(number)
+    raise TypeError(
+        f"argument must be a string or a number, got {value!r} of type {type(value).__name__}"
+    )
+
+
+def check_hashable(values: Iterable[Any]) -> None:
+    """Raise for a value that can be no level, such as a list, before it is used as a key."""
+    for value in values:
+        if value.__hash__ is None:
+            level_name(value)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    return isinstance(value, (numbers.Real, Decimal)) or is_missing(value)
+
+
+def _all_numbers(values: Iterable[Any]) -> bool:
+    return all(_is_number(value) for value in values)
+
+
+def _as_floats(values: Sequence[Any] | np.ndarray[Any, Any], label: str) -> FloatArray:
+    for value in values:
+        if not (_is_number(value) or isinstance(value, (bool, np.bool_))):
+            kind = type(value).__name__
+            raise TypeError(f"{label} must hold numbers, got {value!r} of type {kind}")
+    return np.array([np.nan if is_missing(v) else float(v) for v in values], dtype=np.float64)

@@ -1,0 +1,94 @@
+"""Which columns a model was fitted on, and where they are in another table."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seplearn._errors import out_of_range
+from seplearn.kernels.arrays import BoolArray
+from seplearn.table.columns import Table
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The features seen by ``fit``: how many, and their names if they had any."""
+
+    n_features: int
+    names: tuple[str, ...] | None
+
+    @staticmethod
+    def of(table: Table) -> Schema:
+        """The schema of a training table; its names must be distinct."""
+        if table.names is not None and len(set(table.names)) < len(table.names):
+            twice = [name for name, count in Counter(table.names).items() if count > 1]
+            raise ValueError(f"names of columns must be distinct, got more than one of {twice}")
+        return Schema(table.n_columns, table.names)
+
+    def columns_in(self, table: Table, estimator: str) -> list[int]:
+        """Where the features are in ``table``: by name if both have names, else by position."""
+        if self.names is not None and table.names is not None:
+            return self._by_name(table.names)
+        if table.n_columns != self.n_features:
+            raise ValueError(
+                f"X has {table.n_columns} features, but {estimator} is expecting "
+                f"{self.n_features} features as input"
+            )
+        if self.names is not None:
+            warnings.warn(
+                f"X does not have valid feature names, but {estimator} was fitted with feature "
+                "names; columns are taken in the order of fit",
+                UserWarning,
+                stacklevel=4,
+            )
+        return list(range(self.n_features))
+
+    def _by_name(self, names: tuple[str, ...]) -> list[int]:
+        assert self.names is not None
+        missing = [name for name in self.names if name not in set(names)]
+        unknown = [name for name in names if name not in set(self.names)]
+        if missing or unknown:
+            parts = [f"missing {missing}"] * bool(missing) + [f"unknown {unknown}"] * bool(unknown)
+            raise ValueError(f"X must have the columns seen by fit; {' and '.join(parts)}")
+        if len(names) != len(self.names):
+            raise ValueError(f"names of columns must be distinct, got {list(names)}")
+        place = {name: j for j, name in enumerate(names)}
+        return [place[name] for name in self.names]
+
+
+def categorical_columns(table: Table, chosen: Any) -> BoolArray:
+    """Which columns hold levels, from the parameter ``categorical_features``."""
+    by_type = np.array([table.is_categorical(j) for j in range(table.n_columns)])
+    if chosen is None:
+        for j in np.flatnonzero(by_type):
+            table.numbers(int(j))  # raises, naming the column and the value
+        return np.zeros_like(by_type)
+    if isinstance(chosen, str):
+        return by_type
+    listed: BoolArray = by_type.copy()
+    items = list(chosen)
+    if items and all(isinstance(item, (bool, np.bool_)) for item in items):
+        if len(items) != table.n_columns:
+            rule = f"as long as there are features ({table.n_columns}) when it holds booleans"
+            raise out_of_range("categorical_features", rule, chosen)
+        listed[np.array(items, dtype=bool)] = True
+        return listed
+    for item in items:
+        listed[_position(item, table)] = True
+    return listed
+
+
+def _position(item: Any, table: Table) -> int:
+    if isinstance(item, str):
+        names = table.names or ()
+        if item not in names:
+            raise out_of_range("categorical_features", f"among the columns {list(names)}", item)
+        return names.index(item)
+    if not 0 <= int(item) < table.n_columns:
+        rule = f"positions below {table.n_columns}"
+        raise out_of_range("categorical_features", rule, item)
+    return int(item)

@@ -1,0 +1,41 @@
+"""Training rows: a table, a target and weights that belong together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.validation import _check_sample_weight
+
+from seplearn.kernels.arrays import FloatArray
+from seplearn.table.columns import Table, open_table, read_target
+
+
+def training_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, FloatArray, FloatArray]:
+    """The table, target and weights of the rows with a positive weight, all checked."""
+    table = open_table(X)
+    if y is None:
+        raise ValueError("TSLRegressor requires y to be passed, but the target y is None")
+    y = check_array(read_target(y), ensure_2d=False, dtype=np.float64, input_name="y")
+    y = column_or_1d(y, warn=True)
+    if len(y) != table.n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {table.n_rows}, "
+            f"y has {len(y)}"
+        )
+    if sample_weight is not None and not np.asarray(sample_weight).any():
+        raise ValueError("sample_weight must have a positive sum, got zeros only")
+    weight = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+    if weight.all():
+        return table, y, weight
+    return table.rows(weight > 0), y[weight > 0], weight[weight > 0]
+
+
+def target_scale(y: FloatArray, weight: FloatArray) -> float:
+    """The weighted standard deviation of y; for a constant y its size, for zeros one."""
+    size = float(np.abs(y).max()) or 1.0
+    unit = y / size  # squares of unit values neither overflow nor underflow
+    mean = float(np.average(unit, weights=weight))
+    deviation = float(np.sqrt(np.average((unit - mean) ** 2, weights=weight)))
+    return size * (deviation if deviation > 1e-14 else 1.0)

@@ -1,0 +1,56 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from seplearn.table.columns import open_table
+from seplearn.table.schema import Schema, categorical_columns
+
+FRAME = pd.DataFrame({"a": [1, 2], "b": [3, 4], "c": ["x", "y"]})
+
+
+def test_columns_are_found_by_name():
+    schema = Schema.of(open_table(FRAME))
+    assert schema == Schema(3, ("a", "b", "c"))
+    assert schema.columns_in(open_table(FRAME[["c", "a", "b"]]), "Model") == [1, 2, 0]
+
+
+def test_missing_and_unknown_columns_are_named():
+    schema = Schema.of(open_table(FRAME))
+    with pytest.raises(ValueError, match=r"missing \['a', 'b'\] and unknown \['z'\]"):
+        schema.columns_in(open_table(FRAME[["c"]].assign(z=1)), "Model")
+    with pytest.raises(ValueError, match=r"seen by fit; missing \['c'\]$"):
+        schema.columns_in(open_table(FRAME[["a", "b"]]), "Model")
+    with pytest.raises(ValueError, match=r"distinct, got \['a', 'a', 'b', 'c'\]"):
+        schema._by_name(("a", "a", "b", "c"))
+
+
+def test_without_names_columns_are_taken_by_position():
+    schema = Schema.of(open_table(FRAME))
+    with pytest.warns(UserWarning, match="X does not have valid feature names, but Model was"):
+        assert schema.columns_in(open_table(FRAME.to_numpy()), "Model") == [0, 1, 2]
+    nameless = Schema.of(open_table(np.zeros((2, 3))))
+    assert nameless.columns_in(open_table(FRAME), "Model") == [0, 1, 2]
+    with pytest.raises(ValueError, match="X has 2 features, but Model is expecting 3 features"):
+        nameless.columns_in(open_table(FRAME[["a", "b"]]), "Model")
+
+
+def test_categorical_features():
+    table = open_table(FRAME)
+    cases = {
+        "auto": [False, False, True],
+        ("b",): [False, True, True],
+        (0,): [True, False, True],
+        (True, False, False): [True, False, True],
+    }
+    for chosen, expected in cases.items():
+        given = chosen if isinstance(chosen, str) else list(chosen)
+        assert categorical_columns(table, given).tolist() == expected
+    assert categorical_columns(open_table(FRAME[["a"]]), None).tolist() == [False]
+    with pytest.raises(TypeError, match="column 'c' must hold numbers, got 'x'"):
+        categorical_columns(table, None)
+    with pytest.raises(ValueError, match=r"categorical_features must be among .*, got 'z'"):
+        categorical_columns(table, ["z"])
+    with pytest.raises(ValueError, match="categorical_features must be positions below 3, got 3"):
+        categorical_columns(table, [3])
+    with pytest.raises(ValueError, match="categorical_features must be as long as"):
+        categorical_columns(table, [True])
