@@ -125,6 +125,8 @@ class FrameTable:
             )
         if kind == nw.Object:
             return not _all_numbers(column.to_list())
+        if column.null_count() == len(column):  # no type can be told where all is missing
+            return False
         raise TypeError(f"{self.label(j)} must hold numbers or categories, got {kind}")
 
     def numbers(self, j: int) -> FloatArray:
