@@ -32,9 +32,14 @@ tests: $(DEV_STAMP)
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
+# DATA holds data/ (tables) and reference/ (published parameters); the result files are kept in git.
+DATA ?= ../shared
+
 benchmarks: $(BENCH_STAMP)
-	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.fidelity
+	$(BIN)/python -m benchmarks.speed --data-dir $(DATA)
+	$(BIN)/python -m benchmarks.fidelity --data-dir $(DATA)
+	$(BIN)/python -m benchmarks.memory
+	$(BIN)/python -m benchmarks.tables
 
 $(DEMO_STAMP): pyproject.toml | .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots]'

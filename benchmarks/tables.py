@@ -58,12 +58,24 @@ def fidelity_table(fidelity: dict[str, Any]) -> list[str]:
     return lines
 
 
+def memory_line(memory: dict[str, Any]) -> list[str]:
+    largest = memory["fits"][-1]
+    return [
+        (
+            f"A default fit of {largest['rows']:,} x {largest['columns']} float32 rows peaks at "
+            f"{largest['peak_gib']:.1f} GiB: {largest['bytes_per_row']:.0f} bytes a row, of which "
+            f"{largest['table_bytes_per_row']:.0f} are the table itself."
+        )
+    ]
+
+
 def main() -> None:
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
     before, rest = text.split(START)
     _, after = rest.split(END)
-    tables = [*speed_table(read("speed")), "", *fidelity_table(read("fidelity"))]
+    speed, fidelity = speed_table(read("speed")), fidelity_table(read("fidelity"))
+    tables = [*speed, "", *fidelity, "", *memory_line(read("memory"))]
     readme.write_text(f"{before}{START}\n{chr(10).join(tables)}\n{END}{after}", encoding="utf-8")
 
 

@@ -69,3 +69,13 @@ def test_importing_the_package_leaves_matplotlib_alone():
 
     code = "import sys, seplearn; sys.exit('matplotlib' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_readme_example_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    example = text.split("```python\n")[1].split("```")[0]
+    exec(example, {})
+    printed = capsys.readouterr().out.split()
+    assert float(printed[0]) > 0.9
+    assert float(printed[-1]) == 0.0
