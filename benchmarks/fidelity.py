@@ -78,6 +78,7 @@ def main() -> None:
             }
     results = {
         "machine": machine.describe("seplearn", "numba", "numpy"),
+        "commit": machine.commit(),
         "summary": summary,
         "fits": rows,
     }

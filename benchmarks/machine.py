@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,6 +18,15 @@ def describe(*packages: str) -> dict[str, object]:
         "python": platform.python_version(),
         "versions": {name: version(name) for name in packages},
     }
+
+
+def commit() -> str:
+    """The commit that is measured, marked when files differ from it."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent
+    )
+    return done.stdout.strip() or "unknown"
 
 
 def _processor() -> str:

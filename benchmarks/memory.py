@@ -21,7 +21,7 @@ from seplearn import TSLRegressor
 RESULTS = Path(__file__).parent / "results" / "memory.json"
 
 
-def one_fit(rows: int, columns: int) -> dict[str, float]:
+def one_fit(rows: int, columns: int, jobs: int | None) -> dict[str, float | None]:
     """Fit generated float32 rows with default settings; memory in bytes, its own and per row."""
     rng = np.random.default_rng(0)
     TSLRegressor(1, n_grids=1).fit(np.zeros((9, 2)), np.arange(9.0))
@@ -30,12 +30,13 @@ def one_fit(rows: int, columns: int) -> dict[str, float]:
     y = np.exp(0.5 * X[:, 0]) * np.sin(X[:, 1]) + X[:, 2] * X[:, 3]
     y += rng.standard_normal(rows, dtype=np.float32)
     started = time.perf_counter()
-    TSLRegressor(random_state=0).fit(X, y)
+    TSLRegressor(random_state=0, n_jobs=jobs).fit(X, y)
     seconds = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {
         "rows": rows,
         "columns": columns,
+        "jobs": jobs,
         "seconds": seconds,
         "peak_gib": peak / 2**30,
         "table_bytes_per_row": X.nbytes / rows,
@@ -47,19 +48,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000, 5_000_000])
     parser.add_argument("--columns", type=int, default=20)
+    parser.add_argument("--jobs", type=int, help="threads; the default is the estimator's")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
-        print(json.dumps(one_fit(arguments.rows[0], arguments.columns)))
+        print(json.dumps(one_fit(arguments.rows[0], arguments.columns, arguments.jobs)))
         return
     fits = []
     for rows in arguments.rows:
         command = [sys.executable, "-m", "benchmarks.memory", "--one", "--rows", str(rows)]
         command += ["--columns", str(arguments.columns)]
+        command += [] if arguments.jobs is None else ["--jobs", str(arguments.jobs)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         fits.append(json.loads(done.stdout.splitlines()[-1]))
         print(json.dumps(fits[-1]), flush=True)
-    results = {"machine": machine.describe("seplearn", "numba", "numpy"), "fits": fits}
+    where = {"machine": machine.describe("seplearn", "numba", "numpy"), "commit": machine.commit()}
+    results = {**where, "fits": fits}
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 

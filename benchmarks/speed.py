@@ -134,9 +134,17 @@ def large() -> dict[str, Any]:
     return {"settings": LARGE, "fits": rows, **ratios(rows), **memory}
 
 
+CASES = {
+    "california_housing, R <= 2": lambda folder: california(folder, "tsl_r2"),
+    "1,000,000 x 10": lambda _: large(),
+    "california_housing, R <= 10": lambda folder: california(folder, "tsl_r10"),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", type=Path, help="folder with data/ and reference/")
+    parser.add_argument("--case", choices=CASES, nargs="+", default=list(CASES))
     parser.add_argument("--large-fit", choices=RIVALS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.large_fit:
@@ -145,19 +153,15 @@ def main() -> None:
     from benchmarks import data, machine
 
     folder = arguments.data_dir or data.DEFAULT_FOLDER
-    results = {
-        "machine": machine.describe("seplearn", "tensorsl", "numba", "numpy"),
-        "threads": THREADS,
-        "california_housing, R <= 2": california(folder, "tsl_r2"),
-        "1,000,000 x 10": large(),
-        "california_housing, R <= 10": california(folder, "tsl_r10"),
-    }
+    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    results["machine"] = machine.describe("seplearn", "tensorsl", "numba", "numpy")
+    results["threads"] = THREADS
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    for case, result in results.items():
-        if isinstance(result, dict) and "times_faster" in result:
-            numbers = {k: round(v, 3) for k, v in result.items() if isinstance(v, float)}
-            print(f"{case}: {numbers}")
+    for case in arguments.case:
+        results[case] = {"commit": machine.commit(), **CASES[case](folder)}
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        numbers = {k: round(v, 3) for k, v in results[case].items() if isinstance(v, float)}
+        print(f"{case}: {numbers}")
 
 
 if __name__ == "__main__":

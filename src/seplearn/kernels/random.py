@@ -10,6 +10,7 @@ import numpy as np
 
 from seplearn.kernels.arrays import FloatArray, IntArray, RandomState
 from seplearn.kernels.compiler import kernel
+from seplearn.kernels.sorting import first_at_least
 
 
 @kernel
@@ -53,4 +54,4 @@ def bootstrap_counts(
     slice_ = cumulative[n - 1] / n_draws
     for _ in range(n_draws):
         at = (draw_below(state, n_draws) + 0.5) * slice_
-        counts[order[min(np.searchsorted(cumulative, at), n - 1)]] += 1.0
+        counts[order[min(first_at_least(cumulative, at), n - 1)]] += 1.0

@@ -20,6 +20,7 @@ from seplearn.kernels.arrays import (
 from seplearn.kernels.compiler import kernel
 from seplearn.kernels.random import bootstrap_counts, draw_head
 from seplearn.kernels.scalar import solve_two_tensor
+from seplearn.kernels.sorting import sort_by_key
 from seplearn.kernels.sums import fill_sums, huber_weight, multiply_rows, rows_of_bag
 
 # Two features that divide the bag alike gain alike up to rounding; the first of them is taken, so
@@ -67,8 +68,7 @@ def order_levels(state: GridState, axis: int) -> None:
         hi = lo + 1
         while hi < last and not state.is_cut[hi]:
             hi += 1
-        order = np.argsort(keys[lo - first : hi - first], kind="mergesort")
-        state.bin_at[lo:hi] = state.bin_at[lo:hi][order]
+        sort_by_key(keys[lo - first : hi - first], state.bin_at[lo:hi])
         lo = hi
 
 
@@ -225,7 +225,8 @@ def refine(
     from another thread to end the loop early.
     """
     p = state.codes.shape[1]
-    columns = np.argsort(random[:p])
+    columns = np.arange(p)
+    sort_by_key(random[:p].astype(np.float64), columns)
     widest = np.max(state.offset[1:] - state.offset[:-1])
     prefix = np.empty((widest, 6))
     cuts = Cuts(np.empty(widest, np.int64), np.empty(widest, np.int64))
