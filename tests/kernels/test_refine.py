@@ -1,3 +1,4 @@
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -249,3 +250,27 @@ def test_drawing_weighted_rows_is_drawing_repeated_rows():
     bootstrap_counts(state.copy(), 6, np.arange(3), np.cumsum(weight), weighted)
     bootstrap_counts(state.copy(), 6, np.arange(6), np.empty(0), repeated)
     assert weighted.tolist() == [repeated[:2].sum(), repeated[2], repeated[3:].sum()]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="too many rows for the interpreter")
+@pytest.mark.parametrize("kappa", [np.inf, 0.5])
+def test_sums_of_a_large_table_are_those_of_its_rows(kappa):
+    """Large intervals of large tables are read in another order; the sums must not notice."""
+    rng = np.random.default_rng(0)
+    n, offset = 250_000, np.array([0, 30, 36])
+    codes = np.stack([rng.integers(0, 29, n), rng.integers(0, 6, n)], axis=1).astype(np.uint8)
+    residual = np.where(codes[:, 0] > 15, 1.0, -1.0) * (codes[:, 1] % 2) + rng.normal(size=n)
+    rules = RefineRules(8, 2, 30, 5.0, 0.0, 1e-3, 0.3, 3.0, kappa, True, False)
+    times = rng.poisson(1.0, n).astype(float)
+    everyone = sort_by_bin(codes, offset)
+    categorical = np.array([False, True])
+    state = start_grid(codes, offset, categorical, everyone, residual, times, 1.0, rules)
+    n_actions, _ = refine(state, rules, np.arange(1, 4, dtype=np.uint64), GO_ON)
+    assert n_actions >= 8
+    w, plus, minus, r = state.rows.T
+    w = w * np.minimum(1.0, kappa / np.abs(r))
+    parts = [w * plus**2, w * r * plus, w * minus**2, -w * plus * minus, -w * r * minus, times]
+    for j, first in enumerate(offset[:-1]):
+        expected = [np.bincount(codes[:, j], p, offset[j + 1] - first) for p in parts]
+        found = state.sums[first : offset[j + 1], :6].T
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-6)

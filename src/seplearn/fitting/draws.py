@@ -17,12 +17,13 @@ from seplearn.kernels.arrays import Draws, FloatArray, IntArray, RandomState
 
 def axis_hashes(data: TrainingData) -> RandomState:
     """A number per axis, from the mean bin and its covariance with the target, to 6 decimals."""
-    total = data.weight.sum()
-    deviation = data.weight * _deviation(data)
+    deviation = data.weight * _deviation(data) / data.weight.sum()
     hashes = []
-    for j in range(data.bins.n_axes):
-        codes = data.codes[:, j]
-        moments = ((data.weight * codes).sum() / total, abs((deviation * codes).sum() / total))
+    for j, axis in enumerate(data.bins.axes):
+        numbers = np.arange(axis.n_bins)
+        pushes = np.bincount(data.codes[:, j], weights=deviation, minlength=axis.n_bins)
+        mean = (data.bins.frequencies[data.bins.axis(j)] * numbers).sum()
+        moments = (mean, abs((pushes * numbers).sum()))
         hashes.append(zlib.crc32("|".join(f"{moment:.6f}" for moment in moments).encode()))
     return np.array(hashes, dtype=np.uint64)
 
@@ -33,7 +34,8 @@ def row_order(data: TrainingData, hashes: RandomState) -> IntArray:
     for j, axis in enumerate(data.bins.axes):
         bins = np.arange(axis.n_bins, dtype=np.uint64) << np.uint64(32)
         keys += _mixed(bins ^ hashes[j])[data.codes[:, j]]
-    return np.argsort(keys, kind="stable")
+    # Rows of equal keys are equal rows, so it does not matter which comes first.
+    return np.argsort(keys)
 
 
 def make_draws(data: TrainingData, hashes: RandomState, bootstrap: bool) -> Draws:

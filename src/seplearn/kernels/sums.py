@@ -19,6 +19,8 @@ from seplearn.kernels.arrays import (
 )
 from seplearn.kernels.compiler import kernel
 
+_CACHED_ROWS = 200_000  # rows of state (32 bytes each) that a processor's caches hold, roughly
+
 
 def add_five(
     sums: FloatArray, bin_: np.uint64, s11: float, t1: float, s22: float, s12: float, t2: float
@@ -149,35 +151,34 @@ def fill_sums(state: GridState, kappa: float) -> None:
 
 
 @kernel
-def multiply_bin(
-    state: GridState, rules: RefineRules, axis: int, bin_: int, v_plus: float, v_minus: float
+def multiply_row(
+    state: GridState, rules: RefineRules, i: np.uint64, v_plus: float, v_minus: float
 ) -> None:
-    """``multiply_rows`` for one flat bin: its rows are contiguous in the sorted order."""
+    """Multiply the two products of row i and carry the change into the sums of its bins.
+
+    The row's deltas are the same for every axis: they are computed once and added p times.
+    Unsigned indices spare numba's test for negative ones in this innermost loop.
+    """
     p = np.uint64(state.codes.shape[1])
-    order = state.sorted_rows.order[axis]
-    start = state.sorted_rows.start
-    # Unsigned indices spare numba's test for negative ones in the innermost loop.
-    for q in range(start[bin_ + axis], start[bin_ + axis + 1]):
-        i = np.uint64(order[np.uint64(q)])
-        plus, minus, r = state.rows[i, 1], state.rows[i, 2], state.rows[i, 3]
-        new_plus, new_minus = plus * v_plus, minus * v_minus
-        new_r = r - (new_plus - plus) + (new_minus - minus)
-        w = huber_weight(state.rows[i, 0], r, rules.kappa)
-        new_w = huber_weight(state.rows[i, 0], new_r, rules.kappa)
-        state.rows[i, 1], state.rows[i, 2], state.rows[i, 3] = new_plus, new_minus, new_r
-        s11 = new_w * new_plus * new_plus - w * plus * plus
-        t1 = new_w * new_r * new_plus - w * r * plus
-        if not rules.two_branches:
-            for j in range(p):
-                b = np.uint64(state.offset[j]) + np.uint64(state.codes[i, j])
-                add_two(state.sums, b, s11, t1)
-            continue
-        s22 = new_w * new_minus * new_minus - w * minus * minus
-        s12 = w * plus * minus - new_w * new_plus * new_minus
-        t2 = w * r * minus - new_w * new_r * new_minus
+    plus, minus, r = state.rows[i, 1], state.rows[i, 2], state.rows[i, 3]
+    new_plus, new_minus = plus * v_plus, minus * v_minus
+    new_r = r - (new_plus - plus) + (new_minus - minus)
+    w = huber_weight(state.rows[i, 0], r, rules.kappa)
+    new_w = huber_weight(state.rows[i, 0], new_r, rules.kappa)
+    state.rows[i, 1], state.rows[i, 2], state.rows[i, 3] = new_plus, new_minus, new_r
+    s11 = new_w * new_plus * new_plus - w * plus * plus
+    t1 = new_w * new_r * new_plus - w * r * plus
+    if not rules.two_branches:
         for j in range(p):
             b = np.uint64(state.offset[j]) + np.uint64(state.codes[i, j])
-            add_five(state.sums, b, s11, t1, s22, s12, t2)
+            add_two(state.sums, b, s11, t1)
+        return
+    s22 = new_w * new_minus * new_minus - w * minus * minus
+    s12 = w * plus * minus - new_w * new_plus * new_minus
+    t2 = w * r * minus - new_w * new_r * new_minus
+    for j in range(p):
+        b = np.uint64(state.offset[j]) + np.uint64(state.codes[i, j])
+        add_five(state.sums, b, s11, t1, s22, s12, t2)
 
 
 @kernel
@@ -192,8 +193,25 @@ def multiply_rows(
 ) -> None:
     """Multiply the + and - product by v+ and v- on the positions [lo, hi) of ``axis``.
 
-    Only rows inside change. A row's deltas are the same for every axis, so they are computed once
-    and added to one row of sums per axis: |interval| * p additions instead of n * p.
+    Only rows inside change: |interval| * p additions instead of n * p. They are read through the
+    sorted rows; but of a table beyond the caches, a large interval is read from top to bottom,
+    because memory in order is worth more than the rows skipped.
     """
-    for position in range(state.offset[axis] + lo, state.offset[axis] + hi):
-        multiply_bin(state, rules, axis, state.bin_at[position], v_plus, v_minus)
+    start, first = state.sorted_rows.start, state.offset[axis]
+    inside = np.zeros(state.offset[axis + 1] - first, np.bool_)
+    n_inside = 0
+    for position in range(first + lo, first + hi):
+        bin_ = state.bin_at[position]
+        inside[bin_ - first] = True
+        n_inside += start[bin_ + axis + 1] - start[bin_ + axis]
+    n = state.codes.shape[0]
+    if n > _CACHED_ROWS and 4 * n_inside > n:
+        for i in range(np.uint64(n)):
+            if state.times[i] > 0.0 and inside[np.int64(state.codes[i, np.uint64(axis)])]:
+                multiply_row(state, rules, np.uint64(i), v_plus, v_minus)
+        return
+    order = state.sorted_rows.order[axis]
+    for position in range(first + lo, first + hi):
+        bin_ = state.bin_at[position]
+        for q in range(start[bin_ + axis], start[bin_ + axis + 1]):
+            multiply_row(state, rules, np.uint64(order[np.uint64(q)]), v_plus, v_minus)
