@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,6 @@ from matplotlib.figure import Figure
 
 from seplearn import TSLRegressor, datasets, explain
 from seplearn.plots import plot_curves
-
-NAMES = ["x1", "x2", "x3"]
 
 
 def main() -> None:
@@ -32,7 +31,7 @@ def main() -> None:
     started = time.perf_counter()
     # More splits than by default, for a signal this clean.
     model = TSLRegressor(
-        n_stages=4, n_grids=40, n_splits=120, split_try=40, decay=1.0, trim=0.5, verbose=1,
+        n_stages=3, n_grids=40, n_splits=120, split_try=40, decay=1.0, trim=0.5, verbose=1,
         random_state=0, n_jobs=-1,
     ).fit(X, y)  # fmt: skip
     seconds = time.perf_counter() - started
@@ -47,12 +46,17 @@ def main() -> None:
 
     ranges = [tuple(np.quantile(column, [0.005, 0.995])) for column in X.T]
     figures = {
-        "curves.png": plot_curves(explain.curves(model.model_, 0), NAMES, ranges),
+        "curves.png": plot_curves(named_curves(model), ranges),
         "fit.png": plot_fit(y_test, model.predict(X_test), errors, floor),
     }
     for name, figure in figures.items():
         figure.savefig(arguments.output / name, dpi=150)
         print(f"wrote {arguments.output / name}")
+
+
+def named_curves(model: TSLRegressor) -> list[explain.Curve]:
+    """The curves of stage 1; an array has no column names, so they get theirs here."""
+    return [replace(c, name=f"x{c.feature + 1}") for c in explain.curves(model, 0)]
 
 
 def rmse(y: np.ndarray, prediction: np.ndarray) -> float:
@@ -69,7 +73,7 @@ def plot_fit(y: np.ndarray, prediction: np.ndarray, errors: list[float], floor: 
     left.set(xlim=(low, high), ylim=(low, high), xlabel="prediction", ylabel="y (test rows)")
     right.plot(range(1, len(errors) + 1), errors, marker="o", color="#22313f", label="test RMSE")
     right.axhline(floor, color="#1b7f5c", linestyle="--", label="noise floor")
-    right.set(xlabel="stages", ylim=(0, None), xticks=range(1, len(errors) + 1))
+    right.set(xlabel="stages", ylabel="RMSE", ylim=(0, None), xticks=range(1, len(errors) + 1))
     right.legend(frameon=False)
     return figure
 

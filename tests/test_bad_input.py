@@ -42,7 +42,8 @@ PARAMETERS = [
     ("random_state", True, TypeError, "random_state"),
     ("n_jobs", 0, ValueError, "n_jobs must be None or an integer other than 0, got 0"),
     ("n_jobs", 1.5, TypeError, "n_jobs"),
-    ("verbose", -1, ValueError, "verbose"),
+    ("verbose", -1, ValueError, "verbose must be True, False or an integer >= 0, got -1"),
+    ("verbose", "loud", TypeError, "verbose must be True, False or an integer >= 0"),
 ]
 
 
@@ -62,6 +63,7 @@ DATA = [
     (X, replaced(Y, np.nan), "Input y contains NaN"),
     (X, replaced(Y, -np.inf), "Input y contains infinity"),
     (X, Y[:-1], "inconsistent numbers of samples: X has 20, y has 19"),
+    (X, ["low", "high"] * 10, "y must hold numbers: could not convert string to float: 'low'"),
     (X, None, "requires y to be passed, but the target y is None"),
     (X[:0], Y[:0], "0 sample"),
     (X[:, :0], Y, "0 feature"),

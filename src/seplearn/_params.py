@@ -111,6 +111,22 @@ class Jobs:
 
 
 @dataclass(frozen=True)
+class Verbosity:
+    """How much is shown while a fit runs."""
+
+    def __str__(self) -> str:
+        return "True, False or an integer >= 0"
+
+    def check(self, name: str, value: Any) -> None:
+        if isinstance(value, (bool, np.bool_)):
+            return
+        if not is_whole(value):
+            raise wrong_type(name, str(self), value)
+        if value < 0:
+            raise out_of_range(name, str(self), value)
+
+
+@dataclass(frozen=True)
 class Columns:
     """Columns of a table."""
 
@@ -129,7 +145,7 @@ class Columns:
             raise wrong_type(name, str(self), value)
 
 
-Rule = Interval | Choice | Flag | Seed | Jobs | Columns
+Rule = Interval | Choice | Flag | Seed | Jobs | Verbosity | Columns
 
 
 @dataclass(frozen=True)
@@ -289,7 +305,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         Jobs(),
         "Threads, as joblib counts them: None is 1 unless joblib says otherwise, -1 is all.",
     ),
-    Parameter("verbose", 0, Interval(0, whole=True), "1 shows a progress bar over the stages."),
+    Parameter("verbose", 0, Verbosity(), "1 or True shows a progress bar over the stages."),
 )
 
 

@@ -193,11 +193,11 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
             Finite numbers.
         sample_weight : array-like of shape (n,), optional
             Non-negative. A weight says how often a row stands in the table: 2 is the row twice, 0
-            is the row absent. Bins are found without weights.
+            is the row absent. Weights with a mean below 0.5 or above 10 can't be meant so; they
+            are divided by their mean. Bins are found without weights.
         callback : callable, optional
-            Called as ``callback(stage, record)`` after each stage, with the new :class:`Stage` (on
-            the scale of y divided by its standard deviation) and its :class:`StageRecord`. When it
-            returns True the fit ends with the stages so far.
+            Called as ``callback(stage, record)`` after each stage, with the new :class:`Stage` and
+            its :class:`StageRecord`. When it returns True the fit ends with the stages so far.
 
         Returns
         -------
@@ -218,7 +218,7 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         scale = target_scale(y, weight)
         with (
             ThreadWorkers(n_threads(self.n_jobs)) as workers,
-            progress(self.n_stages, bool(self.verbose), callback) as on_stage,
+            progress(self.n_stages, scale, bool(self.verbose), callback) as on_stage,
         ):
             bins, codes = bin_table(
                 table, weight, categorical, self.max_bins, self.min_category_count, workers.map

@@ -59,3 +59,5 @@ def test_only_stages_of_the_model_have_curves():
     for stage in (2, -1, "first"):
         with pytest.raises(ValueError, match="stage must be an integer from 0 to 1, got"):
             explain.curves(model, stage)
+    with pytest.raises(TypeError, match="model must be a fitted estimator or its model_, got 3"):
+        explain.curves(3, 0)

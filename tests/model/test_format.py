@@ -109,6 +109,12 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["m.tsl"]
 
 
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    frame, y = mixed_table()
+    with pytest.raises(FileNotFoundError, match=r"folder that exists, got '.*nowhere.m\.tsl'"):
+        TSLRegressor(**QUICK).fit(frame, y).save(tmp_path / "nowhere" / "m.tsl")
+
+
 @pytest.fixture(scope="module")
 def valid_files():
     frame, y = mixed_table()

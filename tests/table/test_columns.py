@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from seplearn.table.columns import is_missing, level_name, open_table, read_target
+from seplearn.table.columns import check_levels, is_missing, level_name, open_table, read_target
 
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 
@@ -135,3 +135,16 @@ def test_targets_as_series_and_frames():
     for y in (pd.Series([1, 2]), pl.Series([1, 2]), pd.DataFrame({"y": [1, 2]})):
         np.testing.assert_array_equal(read_target(y), [1, 2])
     assert read_target([1, 2]) == [1, 2]
+
+
+def test_what_can_be_no_level_is_named_with_its_column():
+    for value in ([1], datetime.date(2020, 1, 1)):
+        with pytest.raises(TypeError, match="column 'x': argument must be a string or a number"):
+            check_levels(["a", value], "column 'x'")
+    check_levels(["a", 1, 2.5, True, None, np.nan, Decimal(1)], "column 'x'")
+
+
+def test_equal_names_are_refused():
+    frame = pd.DataFrame([[1, 2]], columns=["a", "a"])
+    with pytest.raises(ValueError, match="names of columns must be distinct"):
+        open_table(frame)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from seplearn._errors import out_of_range
+from seplearn._errors import out_of_range, wrong_type
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.stage import Branch
@@ -21,6 +22,8 @@ class Curve:
     ----------
     stage, feature : int
         Numbers from zero.
+    name : str
+        Name of the feature.
     axis : NumericAxis or CategoricalAxis
         The bins. A numeric axis has ``edges``: bin b holds the values with exactly b edges at or
         below them, and the last bin is that of missing values. A categorical axis has ``levels``,
@@ -40,6 +43,7 @@ class Curve:
 
     stage: int
     feature: int
+    name: str
     axis: Axis
     frequencies: FloatArray
     plus: FloatArray | None
@@ -48,13 +52,13 @@ class Curve:
     tilt: FloatArray | None
 
 
-def curves(model: SeparationModel, stage: int) -> tuple[Curve, ...]:
+def curves(model: Any, stage: int) -> tuple[Curve, ...]:
     """The curves of all features in one stage.
 
     Parameters
     ----------
-    model : SeparationModel
-        ``model_`` of a fitted estimator.
+    model : TSLRegressor or SeparationModel
+        A fitted estimator, or its ``model_`` (features are then named by position).
     stage : int
         Number of the stage, from zero.
 
@@ -63,15 +67,20 @@ def curves(model: SeparationModel, stage: int) -> tuple[Curve, ...]:
     >>> from seplearn import TSLRegressor, datasets, explain
     >>> X, y = datasets.masked_interaction(1000, random_state=0)
     >>> estimator = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
-    >>> [curve.backbone.shape == curve.tilt.shape for curve in explain.curves(estimator.model_, 0)]
+    >>> [curve.backbone.shape == curve.tilt.shape for curve in explain.curves(estimator, 0)]
     [True, True, True]
     """
-    if stage not in range(len(model.stages)):
-        raise out_of_range("stage", f"an integer from 0 to {len(model.stages) - 1}", stage)
-    return tuple(_curve(model, stage, j) for j in range(model.bins.n_axes))
+    fitted = getattr(model, "model_", model)
+    if not isinstance(fitted, SeparationModel):
+        raise wrong_type("model", "a fitted estimator or its model_", model)
+    if stage not in range(len(fitted.stages)):
+        raise out_of_range("stage", f"an integer from 0 to {len(fitted.stages) - 1}", stage)
+    positions = [str(j) for j in range(fitted.bins.n_axes)]
+    names = [str(name) for name in getattr(model, "feature_names_in_", positions)]
+    return tuple(_curve(fitted, stage, j, name) for j, name in enumerate(names))
 
 
-def _curve(model: SeparationModel, stage: int, j: int) -> Curve:
+def _curve(model: SeparationModel, stage: int, j: int, name: str) -> Curve:
     parts, axis = model.stages[stage], model.bins.axis(j)
     adding, taking = parts.oriented
     backbone = tilt = None
@@ -83,6 +92,7 @@ def _curve(model: SeparationModel, stage: int, j: int) -> Curve:
     return Curve(
         stage=stage,
         feature=j,
+        name=name,
         axis=model.bins.axes[j],
         frequencies=model.bins.frequencies[axis],
         plus=_active_factors(parts.plus, axis),

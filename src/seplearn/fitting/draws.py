@@ -42,11 +42,10 @@ def make_draws(data: TrainingData, hashes: RandomState, bootstrap: bool) -> Draw
     """How bags are drawn.
 
     A weight says how often a row stands in the table, so as many rows are drawn as the weights
-    sum to: weight 2 is the row twice. Weights that sum to less than half a row per row, or to more
-    than ten, can't be meant so; as many rows are then drawn as there are.
+    sum to: weight 2 is the row twice.
     """
     n, total = len(data.weight), float(data.weight.sum())
-    n_draws = round(total) if 0.5 * n <= total <= 10 * n else n
+    n_draws = max(1, round(total))
     unit = total / n_draws
     order = row_order(data, hashes)
     equal = n_draws == n and bool((data.weight == data.weight[0]).all())

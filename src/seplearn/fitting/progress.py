@@ -16,13 +16,19 @@ Callback: TypeAlias = Callable[[Stage, StageRecord], bool | None]
 
 
 @contextmanager
-def progress(n_stages: int, shown: bool, callback: Callback | None) -> Iterator[OnStage]:
-    """A bar over the stages with the share of the target's variance left in the residuals."""
+def progress(
+    n_stages: int, scale: float, shown: bool, callback: Callback | None
+) -> Iterator[OnStage]:
+    """A bar over the stages with the current loss, and a callback; both in the unit of y.
+
+    The fit itself runs on y divided by ``scale``.
+    """
     with tqdm(total=n_stages, desc="TSL stages", disable=not shown, leave=True) as bar:
 
         def on_stage(stage: Stage, record: StageRecord) -> bool:
+            record = record.scaled(scale)
             bar.set_postfix_str(f"loss {record.loss:.4g}", refresh=False)
             bar.update()
-            return callback is not None and callback(stage, record) is True
+            return callback is not None and callback(stage.scaled(scale), record) is True
 
         yield on_stage

@@ -43,6 +43,8 @@ class StoredModel:
 def write_file(path: str | os.PathLike[str], stored: StoredModel) -> None:
     """Write to a temporary file in the same folder, then rename: all or nothing."""
     target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path must be in a folder that exists, got {str(target)!r}")
     data = encode(stored)
     temporary = target.with_name(f".{target.name}.{uuid4().hex}")
     try:
@@ -146,7 +148,10 @@ def decode(data: bytes, source: str) -> StoredModel:
 
 def _read_header(data: bytes) -> dict[str, Any]:
     length = int.from_bytes(data[:8], "little")
-    _require(len(data) >= 8 and length <= min(len(data) - 8, _LARGEST_HEADER), "header is cut off")
+    _require(
+        len(data) >= 8 and length <= min(len(data) - 8, _LARGEST_HEADER),
+        "it has no header, or a part of one",
+    )
     outer = json.loads(data[8 : 8 + length])
     header = json.loads(outer["__metadata__"][_KEY])
     _require(isinstance(header, dict) and header.get("format") == FORMAT, "unknown format")

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from seplearn.explain.curves import Curve
-from seplearn.table.binning import CategoricalAxis
+from seplearn.table.binning import CategoricalAxis, NumericAxis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ _PLUS, _MINUS, _BACKBONE, _TILT = "#1b7f5c", "#c0392b", "#22313f", "#8e5ea2"
 
 
 def plot_curves(
-    curves: Sequence[Curve], feature_names: Sequence[str], ranges: Sequence[tuple[float, float]]
+    curves: Sequence[Curve], ranges: Sequence[tuple[float, float]] | None = None
 ) -> Figure:
     """Draw the curves of one stage: factors above, backbone in the middle, tilt below.
 
@@ -28,10 +28,8 @@ def plot_curves(
     ----------
     curves : sequence of Curve
         What :func:`seplearn.explain.curves` returns.
-    feature_names : sequence of str
-        One per curve.
-    ranges : sequence of (low, high)
-        The part of each numeric feature's axis to show.
+    ranges : sequence of (low, high), optional
+        The part of each numeric feature's axis to show; by default between its outermost edges.
 
     Returns
     -------
@@ -42,7 +40,8 @@ def plot_curves(
     axes: Any = figure.subplots(3, len(curves), sharex="col", sharey="row", squeeze=False)
     factors_drawn = [a for curve in curves for a in (curve.plus, curve.minus) if a is not None]
     signed = any((factors < 0).any() for factors in factors_drawn)
-    for column, (curve, name, limits) in enumerate(zip(curves, feature_names, ranges, strict=True)):
+    ranges = ranges or [_edge_range(curve) for curve in curves]
+    for column, (curve, limits) in enumerate(zip(curves, ranges, strict=True)):
         factors, backbone, tilt = axes[:, column]
         _steps(factors, curve, curve.plus, limits, color=_PLUS, label=r"$a_+$")
         _steps(factors, curve, curve.minus, limits, color=_MINUS, label=r"$a_-$")
@@ -52,7 +51,7 @@ def plot_curves(
         for panel in (factors, backbone):
             panel.set_yscale("linear" if signed else "log")
             panel.axhline(0.0 if signed else 1.0, color="0.7", linewidth=0.8, zorder=0)
-        tilt.set_xlabel(name)
+        tilt.set_xlabel(curve.name)
         if not isinstance(curve.axis, CategoricalAxis):
             tilt.set_xlim(limits)
     for row, label in enumerate(("factor", "backbone $b$", "tilt $d$")):
@@ -61,6 +60,16 @@ def plot_curves(
         axes[0, 0].legend(frameon=False)
     figure.suptitle(f"Stage {curves[0].stage + 1}")
     return figure
+
+
+def _edge_range(curve: Curve) -> tuple[float, float]:
+    """From the first to the last finite edge, and a little more."""
+    edges = curve.axis.edges if isinstance(curve.axis, NumericAxis) else np.empty(0)
+    edges = edges[np.isfinite(edges)]
+    if len(edges) == 0:
+        return -1.0, 1.0
+    margin = 0.02 * float(np.ptp(edges)) or 1.0
+    return float(edges[0]) - margin, float(edges[-1]) + margin
 
 
 def _steps(

@@ -12,7 +12,7 @@ import numpy as np
 
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.kernels.evaluate import assign_bins
-from seplearn.table.columns import Table, check_hashable, is_missing, level_name
+from seplearn.table.columns import Table, check_levels, is_missing, level_name
 
 MapColumns: TypeAlias = Callable[[Callable[[int], Any], Iterable[int]], list[Any]]
 
@@ -54,7 +54,7 @@ class CategoricalAxis:
         """Bin of every value of column ``j``."""
         coder = _LevelCoder(self)
         values = table.levels(j)
-        check_hashable(values)
+        check_levels(values, table.label(j))
         codes = (coder[value] for value in values)
         return np.fromiter(codes, dtype=_code_type(self.n_bins), count=table.n_rows)
 
@@ -146,7 +146,7 @@ def _between(low: FloatArray, high: FloatArray) -> FloatArray:
 
 def find_levels(values: list[Any], min_count: int, label: str) -> CategoricalAxis:
     """The levels of a column in alphabetical order; those in fewer rows share a bin."""
-    check_hashable(values)
+    check_levels(values, label)
     counts = Counter(values)
     named: dict[str, int] = {}
     for value, count in counts.items():

@@ -44,7 +44,10 @@ class Table(Protocol):
 
 def open_table(X: Any) -> Table:
     """Wrap a pandas, polars or pyarrow table, or anything NumPy makes a 2D array of."""
-    frame = nw.from_native(X, pass_through=True)
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"names of columns must be distinct: {error}") from error
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X must be a table in memory, got a lazy frame; call .collect() first")
     if isinstance(frame, nw.DataFrame):
@@ -169,11 +172,14 @@ def level_name(value: Any) -> str:
     )
 
 
-def check_hashable(values: Iterable[Any]) -> None:
-    """Raise for a value that can be no level, such as a list, before it is used as a key."""
+def check_levels(values: Iterable[Any], label: str) -> None:
+    """Raise for a value that can be no level, such as a list or a date, naming the column."""
     for value in values:
-        if value.__hash__ is None:
-            level_name(value)
+        if not isinstance(value, (str, numbers.Real, np.bool_, Decimal)) and not is_missing(value):
+            try:
+                level_name(value)
+            except TypeError as error:
+                raise TypeError(f"{label}: {error}") from error
 
 
 def _is_number(value: Any) -> bool:

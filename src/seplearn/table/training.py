@@ -17,8 +17,7 @@ def training_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, FloatArray
     table = open_table(X)
     if y is None:
         raise ValueError("TSLRegressor requires y to be passed, but the target y is None")
-    y = check_array(read_target(y), ensure_2d=False, dtype=np.float64, input_name="y")
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(_numbers(read_target(y)), warn=True)
     if len(y) != table.n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {table.n_rows}, "
@@ -27,9 +26,26 @@ def training_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, FloatArray
     if sample_weight is not None and not np.asarray(sample_weight).any():
         raise ValueError("sample_weight must have a positive sum, got zeros only")
     weight = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
-    if weight.all():
-        return table, y, weight
-    return table.rows(weight > 0), y[weight > 0], weight[weight > 0]
+    if not weight.all():
+        table, y, weight = table.rows(weight > 0), y[weight > 0], weight[weight > 0]
+    return table, y, _as_counts(weight)
+
+
+def _as_counts(weight: FloatArray) -> FloatArray:
+    """Weights as they are when they can count rows, else divided by their mean."""
+    size = float(weight.max())  # a mean of huge weights could overflow
+    mean = float(np.mean(weight / size)) * size
+    return weight if 0.5 <= mean <= 10.0 else weight / size / (mean / size)
+
+
+def _numbers(y: Any) -> FloatArray:
+    try:
+        array: FloatArray = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    except (TypeError, ValueError) as error:
+        if "could not convert" in str(error):
+            raise ValueError(f"y must hold numbers: {error}") from error
+        raise
+    return array
 
 
 def target_scale(y: FloatArray, weight: FloatArray) -> float:
