@@ -167,6 +167,13 @@ def test_arbitrary_bytes_are_refused(data):
         decode(data, "file")
 
 
+@pytest.mark.parametrize("data", [b"", bytes(1000), b"{}", b"\x02" + bytes(7) + b"{}"])
+def test_files_of_zeros_and_empty_ones_are_refused(data, tmp_path):
+    (tmp_path / "m.tsl").write_bytes(data)
+    with pytest.raises(ModelFormatError, match=r"m\.tsl"):
+        load_model(tmp_path / "m.tsl")
+
+
 def rewritten(data, change):
     """The file with its inner header changed by a function."""
     length = struct.unpack("<Q", data[:8])[0]
