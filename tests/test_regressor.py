@@ -181,7 +181,7 @@ def test_single_products_change_sign():
     assert model.score(X, y) > 0.8
 
 
-@pytest.mark.parametrize("total", [1e-6, 1.0, 1e9])
+@pytest.mark.parametrize("total", [1e-6, 1.0, 1e9, 1e308])
 def test_weights_that_are_no_counts_still_fit(total):
     X, y = datasets.masked_interaction(300, random_state=0)
     weight = np.random.default_rng(0).uniform(0.5, 2.0, 300)

@@ -33,9 +33,9 @@ def training_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, FloatArray
 
 def _as_counts(weight: FloatArray) -> FloatArray:
     """Weights as they are when they can count rows, else divided by their mean."""
-    size = float(weight.max())  # a mean of huge weights could overflow
-    mean = float(np.mean(weight / size)) * size
-    return weight if 0.5 <= mean <= 10.0 else weight / size / (mean / size)
+    size = float(weight.max())
+    share = float(np.mean(weight / size))  # of the largest weight: a sum of weights may overflow
+    return weight if 0.5 <= share * size <= 10.0 else weight / size / share
 
 
 def _numbers(y: Any) -> FloatArray:
