@@ -66,6 +66,7 @@ def main() -> None:
         for entry in data.datasets(folder)
         if kind in published.get(entry["name"], {})
     ]
+    where = {"machine": machine.describe("seplearn", "numba", "numpy"), "commit": machine.commit()}
     rows = [measure(folder, *case) for case in tqdm(cases, desc="fits")]
     summary = {}
     for reading in READINGS:
@@ -77,8 +78,7 @@ def main() -> None:
                 "worst_ratio": max(ratios),
             }
     results = {
-        "machine": machine.describe("seplearn", "numba", "numpy"),
-        "commit": machine.commit(),
+        **where,
         "summary": summary,
         "fits": rows,
     }

@@ -54,6 +54,7 @@ def main() -> None:
     if arguments.one:
         print(json.dumps(one_fit(arguments.rows[0], arguments.columns, arguments.jobs)))
         return
+    where = {"machine": machine.describe("seplearn", "numba", "numpy"), "commit": machine.commit()}
     fits = []
     for rows in arguments.rows:
         command = [sys.executable, "-m", "benchmarks.memory", "--one", "--rows", str(rows)]
@@ -62,7 +63,6 @@ def main() -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         fits.append(json.loads(done.stdout.splitlines()[-1]))
         print(json.dumps(fits[-1]), flush=True)
-    where = {"machine": machine.describe("seplearn", "numba", "numpy"), "commit": machine.commit()}
     results = {**where, "fits": fits}
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
