@@ -308,10 +308,15 @@ def test_interrupting_a_fit_leaves_everything_as_it_was(data):
     many = np.tile(X, (200, 1)) + np.random.default_rng(0).normal(size=(300_000, 3))
     model.set_params(n_stages=1, n_grids=1, n_splits=1_000_000, max_bins=4095)
     timer = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(many, np.tile(y, 200))
-    timer.join()
+    # A process started in the background may have been told to ignore the signal.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(many, np.tile(y, 200))
+        timer.join()
+    finally:
+        signal.signal(signal.SIGINT, handler)
     for thread in threading.enumerate():
         if thread.name.startswith("seplearn"):
             thread.join()  # the kernel sees the stop flag: otherwise this would wait for it

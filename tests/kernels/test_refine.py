@@ -155,11 +155,12 @@ def loss(state):
 @given(problems(), rules())
 def test_refine_adds_up_its_gains(problem, rules):
     rules = rules._replace(n_columns=problem.codes.shape[1], kappa=np.inf)
-    state, _ = started(problem, rules)
+    state, oracle = started(problem, rules)
     before = loss(state)
     n_actions, total = refine(state, rules, streams(problem), GO_ON)
     after = loss(state)
     assert n_actions <= 3 * rules.n_splits
+    assert (n_actions > 0) == (oracle.best_gain() > rules.min_gain)
     assert state.is_cut.sum() <= rules.n_splits + np.sum(~problem.categorical)
     # The gain is of the penalised loss, so the plain loss falls at least as much.
     assert before - after >= total - 1e-9 * (1 + before)

@@ -71,6 +71,12 @@ def test_a_loaded_model_is_the_model(options, tmp_path):
                     np.testing.assert_array_equal(a, b)
 
 
+def test_a_file_says_which_library_wrote_it(valid_files):
+    seen = []
+    rewritten(valid_files[0], lambda header, outer: seen.append(header["library"]))
+    assert seen == [seplearn.__version__]
+
+
 def test_nameless_models_too(tmp_path):
     X, y = datasets.masked_interaction(100, random_state=0)
     model = TSLRegressor(**QUICK).fit(X, y)

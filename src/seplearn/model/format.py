@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -82,6 +83,7 @@ def encode(stored: StoredModel) -> bytes:
     header = {
         "format": FORMAT,
         "version": VERSION,
+        "library": version("seplearn"),
         "names": stored.schema.names,
         "axes": [_axis_header(axis) for axis in bins.axes],
         "intercept": stored.model.intercept,
@@ -155,10 +157,10 @@ def _read_header(data: bytes) -> dict[str, Any]:
     outer = json.loads(data[8 : 8 + length])
     header = json.loads(outer["__metadata__"][_KEY])
     _require(isinstance(header, dict) and header.get("format") == FORMAT, "unknown format")
-    version = header["version"]
+    number = header["version"]
     _require(
-        isinstance(version, int) and 1 <= version <= VERSION,
-        f"format version {version!r} is not one of 1 to {VERSION}; a newer seplearn may read it",
+        isinstance(number, int) and 1 <= number <= VERSION,
+        f"format version {number!r} is not one of 1 to {VERSION}; a newer seplearn may read it",
     )
     checked: dict[str, Any] = header
     return checked
