@@ -54,6 +54,18 @@ def load(folder: Path, entry: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     return np.column_stack([table[plain].to_numpy(dtype=float), *encoded]), y
 
 
+def load_table(folder: Path, entry: dict[str, Any]) -> tuple[pd.DataFrame, np.ndarray]:
+    """The table as it is: numbers stay numbers, everything else becomes ``category``."""
+    table = pd.read_parquet(folder / "data" / f"{entry['name']}.parquet")
+    y = table.pop(entry["target"]).to_numpy(dtype=float)
+    for name in table:
+        if table[name].dtype.kind not in "iufb" or name in entry["categorical"]:
+            table[name] = table[name].astype("category")
+        elif table[name].dtype.kind == "b":
+            table[name] = table[name].astype(float)
+    return table, y
+
+
 def target_means(column: pd.Series, y: np.ndarray) -> np.ndarray:
     """Mean of y per level, drawn to the overall mean by a logistic weight of the level's count.
 

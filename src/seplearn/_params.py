@@ -2,150 +2,25 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import numpy as np
-
-from seplearn._errors import out_of_range, wrong_type
+from seplearn._rules import (
+    Choice,
+    Columns,
+    Directions,
+    Flag,
+    Interval,
+    Jobs,
+    Rule,
+    Seed,
+    Verbosity,
+    WordOr,
+)
 from seplearn.table.binning import MAX_BINS
 
 _Class = TypeVar("_Class", bound=type)
-
-
-def is_real(value: Any) -> bool:
-    """Whether ``value`` is a number; True and False are not."""
-    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-
-
-def is_whole(value: Any) -> bool:
-    """Whether ``value`` is an integer; True and False are not."""
-    return isinstance(value, numbers.Integral) and is_real(value)
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Numbers between two bounds; ``whole`` for integers, ``above`` to exclude the lower bound."""
-
-    low: float
-    high: float = math.inf
-    whole: bool = False
-    above: bool = False
-
-    def __str__(self) -> str:
-        kind = "an integer" if self.whole else "a number"
-        lower = f"{'>' if self.above else '>='} {self.low:g}"
-        return f"{kind} {lower}" + ("" if math.isinf(self.high) else f" and <= {self.high:g}")
-
-    def check(self, name: str, value: Any) -> None:
-        if not (is_whole(value) if self.whole else is_real(value)):
-            raise wrong_type(name, str(self), value)
-        inside = self.low < value if self.above else self.low <= value
-        if not inside or value > self.high or value == math.inf:
-            raise out_of_range(name, str(self), value)
-        if self.whole and value >= 2**31:
-            raise out_of_range(name, f"{self} and < 2**31", value)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One of a few words."""
-
-    options: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return "one of " + ", ".join(repr(option) for option in self.options)
-
-    def check(self, name: str, value: Any) -> None:
-        if not isinstance(value, str):
-            raise wrong_type(name, str(self), value)
-        if value not in self.options:
-            raise out_of_range(name, str(self), value)
-
-
-@dataclass(frozen=True)
-class Flag:
-    """True or False."""
-
-    def __str__(self) -> str:
-        return "True or False"
-
-    def check(self, name: str, value: Any) -> None:
-        if not isinstance(value, (bool, np.bool_)):
-            raise wrong_type(name, str(self), value)
-
-
-@dataclass(frozen=True)
-class Seed:
-    """What scikit-learn takes as a random state."""
-
-    def __str__(self) -> str:
-        return "None, an integer in [0, 2**32), or a numpy.random.RandomState"
-
-    def check(self, name: str, value: Any) -> None:
-        if value is None or isinstance(value, np.random.RandomState):
-            return
-        if not is_whole(value):
-            raise wrong_type(name, str(self), value)
-        if not 0 <= int(value) < 2**32:
-            raise out_of_range(name, str(self), value)
-
-
-@dataclass(frozen=True)
-class Jobs:
-    """What joblib takes as a number of jobs."""
-
-    def __str__(self) -> str:
-        return "None or an integer other than 0"
-
-    def check(self, name: str, value: Any) -> None:
-        if value is None:
-            return
-        if not is_whole(value):
-            raise wrong_type(name, str(self), value)
-        if value == 0:
-            raise out_of_range(name, str(self), value)
-
-
-@dataclass(frozen=True)
-class Verbosity:
-    """How much is shown while a fit runs."""
-
-    def __str__(self) -> str:
-        return "True, False or an integer >= 0"
-
-    def check(self, name: str, value: Any) -> None:
-        if isinstance(value, (bool, np.bool_)):
-            return
-        if not is_whole(value):
-            raise wrong_type(name, str(self), value)
-        if value < 0:
-            raise out_of_range(name, str(self), value)
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Columns of a table."""
-
-    def __str__(self) -> str:
-        return "'auto', None, or a list of column names, positions or booleans"
-
-    def check(self, name: str, value: Any) -> None:
-        if value is None or (isinstance(value, str) and value == "auto"):
-            return
-        if isinstance(value, str):
-            raise out_of_range(name, str(self), value)
-        if not isinstance(value, (list, tuple, np.ndarray)):
-            raise wrong_type(name, str(self), value)
-        kinds = (str, numbers.Integral, np.bool_)
-        if not all(isinstance(item, kinds) for item in value):
-            raise wrong_type(name, str(self), value)
-
-
-Rule = Interval | Choice | Flag | Seed | Jobs | Verbosity | Columns
 
 
 @dataclass(frozen=True)
@@ -161,11 +36,73 @@ class Parameter:
 
 
 TSL_PARAMETERS: tuple[Parameter, ...] = (
-    Parameter("n_stages", 10, Interval(1, whole=True), "Stages at most.", "epochs"),
-    Parameter("n_grids", 20, Interval(1, whole=True), "Bagged grids per stage.", "n_trees"),
+    Parameter(
+        "n_stages",
+        20,
+        Interval(1, whole=True),
+        "Stages at most; ``early_stopping`` decides how many are worth having.",
+        "epochs",
+    ),
+    Parameter(
+        "refine",
+        "joint",
+        Choice(("joint", "scalars")),
+        "What happens after each new stage. 'joint': all curves of all stages are optimised "
+        "together, each as smooth as the data say. 'scalars': curves are frozen and all lambda "
+        "refitted, as in the paper; ``n_starts``, ``smoothness``, ``energy``, ``monotonic_cst``, "
+        "``early_stopping`` and ``n_bootstrap`` then have no effect.",
+    ),
+    Parameter(
+        "n_starts",
+        2,
+        Interval(1, whole=True),
+        "Models grown from different random starts and averaged, which is again a sum of stages: "
+        "``n_stages`` counts them all. With fewer than 8 stages each there is one start.",
+    ),
+    Parameter(
+        "smoothness",
+        "auto",
+        WordOr("auto", Interval(0)),
+        "'auto' learns for every curve how smooth it is, inside the fit. A number is the same "
+        "penalty on the squared slope of every curve; 1 is strong.",
+    ),
+    Parameter(
+        "energy",
+        0.05,
+        Interval(0),
+        "Price of large products that cancel. More gives stages that can be read by themselves, "
+        "less leaves the fit more freedom; see ``cancellation`` in ``history_``.",
+    ),
+    Parameter(
+        "monotonic_cst",
+        None,
+        Directions(),
+        "Features with which the prediction may only rise (1) or only fall (-1). Holds exactly.",
+    ),
+    Parameter(
+        "early_stopping",
+        "auto",
+        WordOr("auto", Flag()),
+        "Whether to choose the number of stages by the error on rows held out, and then to fit "
+        "all rows: five folds up to 5,000 rows, two held-out parts up to 20,000, one above. "
+        "'auto': yes, from 100 rows on. False: always ``n_stages``.",
+    ),
+    Parameter(
+        "validation_fraction",
+        0.15,
+        Interval(0, 0.5, above=True),
+        "Share of the rows in a held-out part, above 5,000 rows.",
+    ),
+    Parameter(
+        "n_bootstrap",
+        0,
+        Interval(0, whole=True),
+        "Refits to bootstrap samples from which bands are made; 0 for no bands, 100 for good ones.",
+    ),
+    Parameter("n_grids", 4, Interval(1, whole=True), "Bagged grids per stage.", "n_trees"),
     Parameter(
         "n_splits",
-        60,
+        30,
         Interval(1, whole=True),
         "Splits per grid at most. Resplits, which add no boundary, come on top, up to twice as "
         "many.",
@@ -173,9 +110,10 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter(
         "decay",
-        0.7,
+        1.0,
         Interval(0, 1, above=True),
-        "Each stage has this times the splits of the one before (rounded, at least one).",
+        "With ``refine='scalars'`` each stage has this times the splits of the one before "
+        "(rounded, at least one).",
         "decay",
     ),
     Parameter(
@@ -235,7 +173,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter(
         "trim",
-        0.25,
+        0.5,
         Interval(0, 1),
         "Share of the bagged grids, those least like the anchor, left out of the average.",
         "similarity_threshold",

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from seplearn._errors import ModelFormatError, wrong_type
 from seplearn._params import TSL_PARAMETERS, check_parameters, documented, from_paper_names
+from seplearn.fitting.fit import check_options, fit_model, make_validation
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.progress import Callback, progress
-from seplearn.fitting.stagewise import fit_stagewise
 from seplearn.fitting.workers import ThreadWorkers, n_threads
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.format import StoredModel, read_file, to_plain, write_file
@@ -25,8 +25,9 @@ from seplearn.model.record import StageRecord
 from seplearn.model.stage import Stage
 from seplearn.table.binning import bin_table
 from seplearn.table.columns import open_table
+from seplearn.table.constraints import feature_directions
 from seplearn.table.schema import Schema, categorical_columns
-from seplearn.table.training import target_scale, training_rows
+from seplearn.table.training import eval_rows, target_scale, training_rows
 
 
 @documented(TSL_PARAMETERS)
@@ -71,11 +72,19 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_stages: int = 10,
+        n_stages: int = 20,
         *,
-        n_grids: int = 20,
-        n_splits: int = 60,
-        decay: float = 0.7,
+        refine: str = "joint",
+        n_starts: int = 2,
+        smoothness: str | float = "auto",
+        energy: float = 0.05,
+        monotonic_cst: Any = None,
+        early_stopping: str | bool = "auto",
+        validation_fraction: float = 0.15,
+        n_bootstrap: int = 0,
+        n_grids: int = 4,
+        n_splits: int = 30,
+        decay: float = 1.0,
         split_try: int = 10,
         colsample: float = 0.8,
         min_interval_samples: int = 5,
@@ -83,7 +92,7 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         ridge: float = 1e-3,
         update_clamp: float = 0.7,
         anchor: str = "medoid",
-        trim: float = 0.25,
+        trim: float = 0.5,
         bootstrap: bool = True,
         loss: str = "squared_error",
         products: str = "difference",
@@ -97,6 +106,14 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         verbose: int = 0,
     ) -> None:
         self.n_stages = n_stages
+        self.refine = refine
+        self.n_starts = n_starts
+        self.smoothness = smoothness
+        self.energy = energy
+        self.monotonic_cst = monotonic_cst
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_bootstrap = n_bootstrap
         self.n_grids = n_grids
         self.n_splits = n_splits
         self.decay = decay
@@ -167,6 +184,7 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         elif "n_stages" in overrides:
             raise TypeError("n_stages is given twice, once as 'epochs'")
         settings: dict[str, Any] = {
+            "refine": "scalars",
             "n_grids": 200 if n_stages in (1, 2) else 500,
             "n_splits": 60,
             "decay": 0.7,
@@ -181,7 +199,14 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         return cls(n_stages, **(settings | overrides))
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, callback: Callback | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        groups: Any = None,
+        callback: Callback | None = None,
     ) -> TSLRegressor:
         """Fit the model.
 
@@ -195,6 +220,11 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
             Non-negative. A weight says how often a row stands in the table: 2 is the row twice, 0
             is the row absent. Weights with a mean below 0.5 or above 10 can't be meant so; they
             are divided by their mean. Bins are found without weights.
+        eval_set : pair (X, y), optional
+            Rows on which the number of stages is chosen, instead of rows held out of ``X``.
+        groups : array-like of shape (n,), optional
+            Rows of one group are held out together when the number of stages is chosen: give it
+            when rows of a group are alike (a patient, a building, a day).
         callback : callable, optional
             Called as ``callback(stage, record)`` after each stage, with the new :class:`Stage` and
             its :class:`StageRecord`. When it returns True the fit ends with the stages so far.
@@ -205,27 +235,44 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
             The fitted estimator itself.
         """
         with _restored_on_failure(self):
-            self._fit(X, y, sample_weight, callback)
+            self._fit(X, y, sample_weight, eval_set, groups, callback)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, callback: Callback | None) -> None:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        eval_set: Any,
+        groups: Any,
+        callback: Callback | None,
+    ) -> None:
         check_parameters(TSL_PARAMETERS, self.get_params(deep=False))
         if callback is not None and not callable(callback):
             raise wrong_type("callback", "a callable or None", callback)
-        table, y, weight = training_rows(X, y, sample_weight)
-        schema = Schema.of(table)
-        categorical = categorical_columns(table, self.categorical_features)
-        scale = target_scale(y, weight)
+        rows = training_rows(X, y, sample_weight, groups)
+        schema = Schema.of(rows.table)
+        categorical = categorical_columns(rows.table, self.categorical_features)
+        options = self._options(feature_directions(rows.table, self.monotonic_cst, categorical))
+        check_options(options, eval_set, groups)
+        held_out = None if eval_set is None else eval_rows(eval_set, schema)
+        scale = target_scale(rows.y, rows.weight)
         with (
             ThreadWorkers(n_threads(self.n_jobs)) as workers,
             progress(self.n_stages, scale, bool(self.verbose), callback) as on_stage,
         ):
             bins, codes = bin_table(
-                table, weight, categorical, self.max_bins, self.min_category_count, workers.map
+                rows.table, rows.weight, categorical, self.max_bins, self.min_category_count,
+                workers.map,
+            )  # fmt: skip
+            data = TrainingData(bins, codes, rows.y / scale, rows.weight)
+            validation = make_validation(
+                data, held_out, scale, rows.groups, self.early_stopping, self.validation_fraction
             )
-            data = TrainingData(bins, codes, y / scale, weight)
             seed = np.random.SeedSequence(check_random_state(self.random_state).randint(2**31))
-            model, records = fit_stagewise(data, self._options(), seed, workers, on_stage)
+            model, records = fit_model(
+                data, options, validation, self.n_bootstrap, seed, workers, on_stage
+            )
         self._store(schema, model.scaled(scale), [record.scaled(scale) for record in records])
 
     def _store(self, schema: Schema, model: SeparationModel, history: list[StageRecord]) -> None:
@@ -247,10 +294,11 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _options(self) -> FitOptions:
-        values = {name: getattr(self, name) for name in FitOptions.__dataclass_fields__}
+    def _options(self, directions: tuple[int, ...]) -> FitOptions:
+        names = set(FitOptions.__dataclass_fields__) - {"directions"}
+        values = {name: getattr(self, name) for name in names}
         plain = {n: v.item() if isinstance(v, np.generic) else v for n, v in values.items()}
-        return FitOptions(**plain)
+        return FitOptions(**plain, directions=directions)
 
     @property
     def stages_(self) -> tuple[Stage, ...]:

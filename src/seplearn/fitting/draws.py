@@ -29,13 +29,17 @@ def axis_hashes(data: TrainingData) -> RandomState:
 
 
 def row_order(data: TrainingData, hashes: RandomState) -> IntArray:
-    """The rows sorted by a hash of their bins and how far their target is off, to 6 decimals."""
+    """The rows sorted by their keys; rows of equal keys are equal rows, so any comes first."""
+    return np.argsort(row_keys(data, hashes))
+
+
+def row_keys(data: TrainingData, hashes: RandomState) -> RandomState:
+    """A hash of every row's bins and of how far its target is off, to 6 decimals."""
     keys = _mixed(np.rint(np.abs(_deviation(data)) * 1e6).astype(np.uint64))
     for j, axis in enumerate(data.bins.axes):
         bins = np.arange(axis.n_bins, dtype=np.uint64) << np.uint64(32)
         keys += _mixed(bins ^ hashes[j])[data.codes[:, j]]
-    # Rows of equal keys are equal rows, so it does not matter which comes first.
-    return np.argsort(keys)
+    return keys
 
 
 def make_draws(data: TrainingData, hashes: RandomState, bootstrap: bool) -> Draws:

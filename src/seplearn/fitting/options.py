@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from seplearn.kernels.arrays import CodeArray, FloatArray, SortedRows
+import numpy as np
+
+from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, SortedRows
 from seplearn.kernels.sums import sort_by_bin
 from seplearn.table.binning import Bins
 
@@ -14,6 +16,7 @@ Anchor = Literal["medoid", "centroid"]
 Scalars = Literal["nnls", "ols"]
 Products = Literal["difference", "single"]
 Loss = Literal["squared_error", "huber"]
+Refine = Literal["joint", "scalars"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,11 @@ class FitOptions:
     products: Products
     scalars: Scalars
     fit_intercept: bool
+    refine: Refine
+    n_starts: int
+    smoothness: Literal["auto"] | float
+    energy: float
+    directions: tuple[int, ...]  # of every axis: 1 increasing, -1 decreasing, 0 free
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +55,17 @@ class TrainingData:
     codes: CodeArray
     target: FloatArray
     weight: FloatArray
+
+    def rows(self, chosen: IntArray) -> TrainingData:
+        """Some of the rows, on the same bins, whose frequencies are then those of these rows."""
+        codes = np.ascontiguousarray(self.codes[chosen])
+        weight = self.weight[chosen]
+        counts = [
+            np.bincount(codes[:, j], weights=weight, minlength=axis.n_bins)
+            for j, axis in enumerate(self.bins.axes)
+        ]
+        bins = Bins(self.bins.axes, np.concatenate(counts) / weight.sum())
+        return TrainingData(bins, codes, self.target[chosen], weight)
 
     @cached_property
     def sorted_rows(self) -> SortedRows:

@@ -79,3 +79,13 @@ class ThreadWorkers:
                     self.stop[0] = True
                     raise error
         return [future.result() for future in futures]
+
+
+class SerialWorkers:
+    """A map in the calling thread: for work that is itself one of several in threads."""
+
+    def __init__(self, stop: BoolArray) -> None:
+        self.stop = stop
+
+    def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+        return [function(item) for item in items]

@@ -85,3 +85,64 @@ class Action(NamedTuple):
     lo: int
     cut: int
     hi: int
+
+
+class SweepTable(NamedTuple):
+    """What sweeps read and never change."""
+
+    codes: CodeArray  # (p, n): an axis is one contiguous row, because a sweep visits axis by axis
+    offset: IntArray  # (p + 1,)
+    n_ordered: IntArray  # (p,): leading bins of the axis that have an order
+    direction: IntArray  # (p,): 1 increasing, -1 decreasing, 0 free
+    frequencies: FloatArray  # (n_flat,): share of the training weight in each bin
+    weight: FloatArray  # (n,)
+
+
+class JointState(NamedTuple):
+    """All stages in the coordinates of their joint refinement.
+
+    A stage is P+ - P- with P+- = exp(b0 +- d0 + sum_j (beta_j +- delta_j)): beta is the log of
+    the backbone, delta the tilt. Of a one-branch stage the tilt is zero, and the product that is
+    absent is zero on every row.
+    """
+
+    curves: FloatArray  # (n_stages, 2, n_flat): beta and delta
+    scales: FloatArray  # (n_stages, 2): b0 and d0
+    present: BoolArray  # (n_stages, 2): which of (+, -) the stage has
+    products: FloatArray  # (n_stages, 2, n): P+ and P- on the training rows
+    residual: FloatArray  # (n,): target minus prediction
+    intercept: FloatArray  # (1,)
+    penalties: FloatArray  # (n_stages, p, 2, 3): mu of beta and delta on first differences, size
+    # and second differences, in units of the total curvature of the loss along beta or delta
+    freedom: FloatArray  # (n_stages, p): effective degrees of freedom of the axis's two curves
+
+
+class SweepRules(NamedTuple):
+    """How a sweep moves."""
+
+    energy: float  # price of the products' size, as a multiple of the mean squared residual
+    largest_step: float  # of a log-factor in one block update
+    kappa: float  # Huber threshold; infinity is squared error
+    fit_intercept: bool
+    learns: bool  # whether penalties are updated
+
+
+class Block(NamedTuple):
+    """Scratch of one block update: one stage on one axis with B bins.
+
+    Vectors of length 2B hold beta and delta of each bin side by side, so that the system of both
+    curves is banded: ``penalty`` has the offsets 0, 2 and 4, ``system`` 0 to 4.
+    """
+
+    sums: FloatArray  # (B, 8): S11, t1, S22, S12, t2 of the bin's rows
+    energy: FloatArray  # (2, B): price of the size of P+ and P- in the bin
+    curve: FloatArray  # (2B,)
+    step: FloatArray  # (2B,)
+    factors: FloatArray  # (2, B): what the step multiplies P+ and P- with
+    penalty: FloatArray  # (3, 2B)
+    system: FloatArray  # (5, 2B)
+    inverse: FloatArray  # (5, 2B)
+    lower: FloatArray  # (5, 2B)
+    pivots: FloatArray  # (2B,)
+    prior: FloatArray  # (3, B): the penalty of one of the two curves
+    prior_inverse: FloatArray  # (3, B)

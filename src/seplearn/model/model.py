@@ -14,16 +14,26 @@ from seplearn.table.binning import Bins
 
 @dataclass(frozen=True, eq=False)
 class SeparationModel:
-    """``m(x) = intercept + sum of stages``, all on the same bins."""
+    """``m(x) = intercept + sum of stages``, all on the same bins.
+
+    Attributes
+    ----------
+    replicates : tuple of SeparationModel
+        The same stages refitted to bootstrap samples, from which bands are made; may be empty.
+    """
 
     bins: Bins
     intercept: float
     stages: tuple[Stage, ...]
+    replicates: tuple[SeparationModel, ...] = ()
 
     def scaled(self, factor: float) -> SeparationModel:
         """The model times a positive number."""
         stages = tuple(stage.scaled(factor) for stage in self.stages)
-        return replace(self, intercept=self.intercept * factor, stages=stages)
+        replicates = tuple(replicate.scaled(factor) for replicate in self.replicates)
+        return replace(
+            self, intercept=self.intercept * factor, stages=stages, replicates=replicates
+        )
 
     def with_scalars(
         self, scalars: Sequence[tuple[float, float]], intercept: float

@@ -23,6 +23,13 @@ class StageRecord:
         The constant, as refitted after this stage.
     seconds : float
         Time the stage took.
+    cancellation : float or None
+        How much branches work against each other: the mean over the training rows of the sum of
+        all products, divided by the mean size of what they come to. 1 is not at all.
+    freedom : float or None
+        Effective degrees of freedom of all curves; None where smoothness is not learned.
+    validation_loss : float or None
+        Mean squared error, on rows that were held out, of a model with as many stages.
     """
 
     loss: float
@@ -32,12 +39,18 @@ class StageRecord:
     scalars: tuple[tuple[float, float], ...]
     intercept: float
     seconds: float
+    cancellation: float | None = None
+    freedom: float | None = None
+    validation_loss: float | None = None
 
     def scaled(self, factor: float) -> StageRecord:
         """The record of the same fit to a target ``factor`` times as large."""
         return replace(
             self,
             loss=self.loss * factor * factor,
+            validation_loss=None
+            if self.validation_loss is None
+            else self.validation_loss * factor * factor,
             scalars=tuple((plus * factor, minus * factor) for plus, minus in self.scalars),
             intercept=self.intercept * factor,
         )

@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import _check_sample_weight
 
-from seplearn.kernels.arrays import FloatArray
+from seplearn._errors import wrong_type
+from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.table.columns import Table, open_table, read_target
+from seplearn.table.schema import Schema
 
 
-def training_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, FloatArray, FloatArray]:
-    """The table, target and weights of the rows with a positive weight, all checked."""
+class TrainingRows(NamedTuple):
+    """What ``fit`` was given: rows that belong together, all checked."""
+
+    table: Table
+    y: FloatArray
+    weight: FloatArray
+    groups: IntArray | None
+
+
+def training_rows(X: Any, y: Any, sample_weight: Any, groups: Any = None) -> TrainingRows:
+    """The rows with a positive weight."""
+    table, y = rows_with_target(X, y)
+    if sample_weight is not None and not np.asarray(sample_weight).any():
+        raise ValueError("sample_weight must have a positive sum, got zeros only")
+    weight = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+    group_numbers = None if groups is None else _group_numbers(groups, len(y))
+    if not weight.all():
+        used = weight > 0
+        table, y, weight = table.rows(used), y[used], weight[used]
+        group_numbers = None if group_numbers is None else group_numbers[used]
+    return TrainingRows(table, y, _as_counts(weight), group_numbers)
+
+
+def rows_with_target(X: Any, y: Any) -> tuple[Table, FloatArray]:
+    """A table and a target of the same length."""
     table = open_table(X)
     if y is None:
         raise ValueError("TSLRegressor requires y to be passed, but the target y is None")
@@ -23,12 +48,29 @@ def training_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, FloatArray
             f"Found input variables with inconsistent numbers of samples: X has {table.n_rows}, "
             f"y has {len(y)}"
         )
-    if sample_weight is not None and not np.asarray(sample_weight).any():
-        raise ValueError("sample_weight must have a positive sum, got zeros only")
-    weight = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
-    if not weight.all():
-        table, y, weight = table.rows(weight > 0), y[weight > 0], weight[weight > 0]
-    return table, y, _as_counts(weight)
+    return table, y
+
+
+def eval_rows(eval_set: Any, schema: Schema) -> tuple[Table, list[int], FloatArray]:
+    """The table of an ``eval_set``, where its features are, and its target."""
+    pair = isinstance(eval_set, (tuple, list)) and len(eval_set) == 2
+    if not pair:
+        raise wrong_type("eval_set", "a pair (X, y)", eval_set)
+    try:
+        table, y = rows_with_target(*eval_set)
+        return table, schema.columns_in(table, "eval_set"), y
+    except ValueError as error:
+        raise ValueError(f"eval_set: {error}") from error
+
+
+def _group_numbers(groups: Any, n: int) -> IntArray:
+    values = np.asarray(read_target(groups))
+    if values.ndim != 1 or len(values) != n:
+        raise ValueError(f"groups must have one value per row ({n}), got shape {values.shape}")
+    distinct, numbers = np.unique(values, return_inverse=True)
+    if len(distinct) < 2:
+        raise ValueError(f"groups must hold at least two groups, got only {distinct[0]!r}")
+    return numbers.astype(np.int64)
 
 
 def _as_counts(weight: FloatArray) -> FloatArray:

@@ -1,0 +1,73 @@
+"""From options to a model: the paper's way or joint refinement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seplearn.fitting.growth import Validation, fit_joint
+from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
+from seplearn.fitting.stagewise import OnStage, fit_stagewise
+from seplearn.fitting.workers import Workers
+from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.model.model import SeparationModel
+from seplearn.model.record import StageRecord
+from seplearn.table.columns import Table
+
+
+def check_options(options: FitOptions, eval_set: Any, groups: Any) -> None:
+    """Raise for what contradicts: nothing that is asked for may be ignored silently."""
+    if options.refine == "joint":
+        if options.products == "single":
+            raise ValueError(
+                "products='single' has no joint refinement, as it has no backbone and tilt; "
+                "give refine='scalars' with it"
+            )
+        return
+    asked = {"monotonic_cst": any(options.directions), "eval_set": eval_set, "groups": groups}
+    for name, value in asked.items():
+        if value is not None and value is not False:
+            raise ValueError(f"{name} needs refine='joint', got refine={options.refine!r}")
+
+
+def make_validation(
+    data: TrainingData,
+    held_out: tuple[Table, list[int], FloatArray] | None,
+    scale: float,
+    groups: IntArray | None,
+    early_stopping: str | bool,
+    fraction: float,
+) -> Validation:
+    """What the number of stages is chosen by."""
+    if held_out is not None:
+        table, columns, y = held_out
+        codes = data.bins.codes(table, columns)
+        return Validation(eval_set=HeldOut(codes, y / scale, np.ones(len(y))))
+    n_rows = len(data.target)
+    if early_stopping == "auto":
+        chooses = n_rows >= FEWEST_ROWS
+    else:
+        chooses = bool(early_stopping)
+        if chooses and n_rows < N_FOLDS:
+            raise ValueError(
+                f"early_stopping=True needs at least as many rows as folds ({N_FOLDS}), "
+                f"got {n_rows}"
+            )
+    return Validation(chooses=chooses, groups=groups, fraction=fraction)
+
+
+def fit_model(
+    data: TrainingData,
+    options: FitOptions,
+    validation: Validation,
+    n_bootstrap: int,
+    seed: np.random.SeedSequence,
+    workers: Workers,
+    on_stage: OnStage,
+) -> tuple[SeparationModel, list[StageRecord]]:
+    """Fit the model that ``options`` asks for."""
+    if options.refine == "scalars":
+        return fit_stagewise(data, options, seed, workers, on_stage)
+    return fit_joint(data, options, validation, n_bootstrap, seed, workers, on_stage)

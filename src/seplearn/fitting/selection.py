@@ -1,0 +1,148 @@
+"""How many stages: the size with the smallest error on rows that were held out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from seplearn.fitting.draws import axis_hashes, row_keys
+from seplearn.fitting.joint import JointFit
+from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.workers import SerialWorkers, Workers
+from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
+from seplearn.model.model import SeparationModel
+from seplearn.model.record import StageRecord
+
+_Fit = TypeVar("_Fit")
+_Result = TypeVar("_Result")
+
+N_FOLDS = 5
+FEWEST_ROWS = 100  # below, early_stopping="auto" is off
+_FOLDED_ROWS = 5_000  # up to here every row is held out once
+_HALVED_ROWS = 20_000  # up to here two parts are held out, one after the other; above, one
+_PATIENCE = 4  # stages without improvement after which no larger model is tried
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Rows that are predicted, never fitted."""
+
+    codes: CodeArray
+    target: FloatArray
+    weight: FloatArray
+
+    def error(self, prediction: FloatArray) -> float:
+        """Weighted sum of squared errors."""
+        return float(np.sum(self.weight * (self.target - prediction) ** 2))
+
+
+@dataclass(frozen=True)
+class Path:
+    """Mean squared error on held-out rows against the number of stages, from zero on."""
+
+    losses: tuple[float, ...]
+
+    @property
+    def best(self) -> int:
+        return int(np.argmin(self.losses))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last sizes tried brought nothing."""
+        return len(self.losses) > self.best + _PATIENCE
+
+
+def held_out_parts(
+    data: TrainingData, groups: IntArray | None, validation_fraction: float, seed: int
+) -> list[tuple[IntArray, IntArray]]:
+    """Pairs (rows to fit, rows to predict).
+
+    Rows are dealt out by their content, or by their group: equal rows and rows of one group are
+    never on both sides, and the parts do not depend on the order of the rows.
+    """
+    total = float(data.weight.sum())
+    keys = row_keys(data, axis_hashes(data)) if groups is None else groups.astype(np.uint64)
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    shuffled = np.random.default_rng(seed).permutation(len(distinct))[inverse]
+    position = shuffled / len(distinct)
+    if total <= _FOLDED_ROWS:
+        share, n_parts = 1.0 / N_FOLDS, N_FOLDS
+    else:
+        share, n_parts = validation_fraction, 2 if total <= _HALVED_ROWS else 1
+    edges = [min(k * share, 1.0) for k in range(n_parts + 1)]
+    parts = []
+    for low, high in pairwise(edges):
+        held = (low <= position) & (position < high)
+        if held.any() and not held.all():
+            parts.append((np.flatnonzero(~held), np.flatnonzero(held)))
+    return parts
+
+
+def grow_together(
+    fits: Sequence[JointFit], n_stages: int, workers: Workers
+) -> Iterator[list[StageRecord]]:
+    """Add a stage to every fit, again and again; end when one of them finds no more step."""
+    for _ in range(n_stages):
+        records = map_fits(lambda fit: fit.grow(), fits, workers)
+        if any(record is None for record in records):
+            return
+        yield [record for record in records if record is not None]
+
+
+def map_fits(
+    function: Callable[[_Fit], _Result], fits: Sequence[_Fit], workers: Workers
+) -> list[_Result]:
+    """Apply to several fits in threads; to one in this thread, which then has all workers."""
+    return [function(fits[0])] if len(fits) == 1 else workers.map(function, fits)
+
+
+def inner_workers(n_fits: int, workers: Workers) -> Workers:
+    """What a fit maps its work with: one of several fits runs in a thread already."""
+    return workers if n_fits == 1 else SerialWorkers(workers.stop)
+
+
+def path_by_parts(
+    data: TrainingData,
+    options: FitOptions,
+    parts: list[tuple[IntArray, IntArray]],
+    n_stages: int,
+    seed: np.random.SeedSequence,
+    workers: Workers,
+) -> Path:
+    """Fit the path of sizes without each part and predict it."""
+    inner = inner_workers(len(parts), workers)
+    seeds = seed.spawn(len(parts))
+
+    def start(k: int) -> JointFit:
+        return JointFit(data.rows(parts[k][0]), options, seeds[k], inner)
+
+    fits = map_fits(start, range(len(parts)), workers)
+    held = [HeldOut(data.codes[r], data.target[r], data.weight[r]) for _, r in parts]
+    mass = sum(float(part.weight.sum()) for part in held)
+    errors = [
+        part.error(np.full(len(part.target), fit.constant))
+        for part, fit in zip(held, fits, strict=True)
+    ]
+    path = Path((sum(errors) / mass,))
+
+    def error_of(pair: tuple[HeldOut, JointFit]) -> float:
+        return pair[0].error(pair[1].model().predict(pair[0].codes))
+
+    for _ in grow_together(fits, n_stages, workers):
+        errors = map_fits(error_of, list(zip(held, fits, strict=True)), workers)
+        path = Path((*path.losses, sum(errors) / mass))
+        if path.is_over:
+            break
+    return path
+
+
+def mean_model(models: Sequence[SeparationModel]) -> SeparationModel:
+    """The average of models, which is again a model: all stages, each divided by their number."""
+    share = 1.0 / len(models)
+    stages = tuple(stage.scaled(share) for model in models for stage in model.stages)
+    intercept = sum(model.intercept for model in models) * share
+    return replace(models[0], intercept=intercept, stages=stages)

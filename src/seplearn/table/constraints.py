@@ -1,0 +1,45 @@
+"""Which way a prediction may move with a feature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from seplearn._errors import out_of_range
+from seplearn.kernels.arrays import BoolArray
+from seplearn.table.columns import Table
+
+_WORDS = "1 (increasing), -1 (decreasing) or 0 (free)"
+
+
+def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tuple[int, ...]:
+    """1, -1 or 0 for every column, from the parameter ``monotonic_cst``."""
+    directions = [0] * table.n_columns
+    if chosen is None:
+        return tuple(directions)
+    if isinstance(chosen, Mapping):
+        names = table.names or ()
+        for name, value in chosen.items():
+            if name not in names:
+                raise out_of_range("monotonic_cst", f"of columns among {list(names)}", name)
+            directions[names.index(name)] = _direction(value)
+    else:
+        values = list(chosen)
+        if len(values) != table.n_columns:
+            rule = f"as long as there are features ({table.n_columns}) when it is not a dict"
+            raise out_of_range("monotonic_cst", rule, values)
+        directions = [_direction(value) for value in values]
+    for j in np.flatnonzero(categorical):
+        if directions[j] != 0:
+            raise out_of_range(
+                "monotonic_cst", f"0 for the levels of {table.label(int(j))}", directions[j]
+            )
+    return tuple(directions)
+
+
+def _direction(value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)) or value not in (-1, 0, 1):
+        raise out_of_range("monotonic_cst", _WORDS, value)
+    return int(value)
