@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from seplearn import TSLRegressor, datasets
 
-QUICK = {"n_stages": 2, "n_grids": 3, "n_splits": 8, "random_state": 0}
+QUICK = {"n_stages": 2, "early_stopping": False, "n_grids": 3, "n_splits": 8, "random_state": 0}
 
 
 @pytest.fixture(scope="module")

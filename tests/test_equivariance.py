@@ -11,7 +11,7 @@ VARIANTS = [
     {},
     {"scalars": "ols", "fit_intercept": False},
     {"loss": "huber"},
-    {"products": "single"},
+    {"products": "single", "refine": "scalars"},
 ]
 
 

@@ -26,12 +26,12 @@ VARIANTS = {
     "ols": {"scalars": "ols"},
     "no intercept": {"fit_intercept": False},
     "huber": {"loss": "huber"},
-    "single": {"products": "single"},
+    "single": {"products": "single", "refine": "scalars"},
     "no bootstrap": {"bootstrap": False},
     "wide bins": {"max_bins": 1000},
     "trimmed": {"trim": 0.7},
     "centroid": {"anchor": "centroid", "trim": 0.5},
-    "trimmed single": {"products": "single", "trim": 0.5},
+    "trimmed single": {"products": "single", "refine": "scalars", "trim": 0.5},
 }
 
 
@@ -173,9 +173,9 @@ def test_single_products_change_sign():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 2))
     y = X[:, 0] * X[:, 1]
-    model = TSLRegressor(**(QUICK | {"products": "single", "n_splits": 40, "n_stages": 1})).fit(
-        X, y
-    )
+    model = TSLRegressor(
+        **(QUICK | {"products": "single", "refine": "scalars", "n_splits": 40, "n_stages": 1})
+    ).fit(X, y)
     assert model.stages_[0].plus.negative.any()
     assert model.stages_[0].minus is None
     assert model.score(X, y) > 0.8
@@ -210,7 +210,12 @@ def test_a_weight_of_two_is_the_row_twice():
     X = rng.integers(0, 6, size=(300, 3)).astype(float)
     y = X[:, 0] * (1 + X[:, 1]) + rng.normal(size=300)
     times = rng.integers(1, 4, size=300)
-    for options in ({}, {"loss": "huber"}, {"bootstrap": False}, {"products": "single"}):
+    for options in (
+        {},
+        {"loss": "huber"},
+        {"bootstrap": False},
+        {"products": "single", "refine": "scalars"},
+    ):
         model = TSLRegressor(**(QUICK | options))
         weighted = clone(model).fit(X, y, sample_weight=times).predict(X)
         repeated = clone(model).fit(np.repeat(X, times, axis=0), np.repeat(y, times)).predict(X)
@@ -238,7 +243,9 @@ def test_huber_weighs_down_outliers_of_a_shifted_target():
 
 
 @pytest.mark.parametrize("value", [3.5, -2.0, 0.0, 0.1])
-@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"products": "single"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"fit_intercept": False}, {"products": "single", "refine": "scalars"}]
+)
 def test_a_constant_target_gives_a_constant_model(value, options):
     X = np.random.default_rng(0).normal(size=(50, 3))
     model = TSLRegressor(**(QUICK | options)).fit(X, np.full(50, value))

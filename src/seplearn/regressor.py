@@ -333,7 +333,10 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         return self.model_.contributions(codes)
 
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
-        """Prediction of the model as it stood after each stage.
+        """Prediction of the model as it stood after each stage, with ``refine="scalars"``.
+
+        Joint refinement changes the curves of earlier stages with each new one, so there a
+        smaller model is another fit (``n_stages=r``), not a part of this one.
 
         The r-th is y projected onto the products of the first r stages (onto their non-negative
         combinations with ``scalars="nnls"``): the r-th approximant of orthogonal greedy
@@ -344,6 +347,12 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         X : array-like of shape (n, p)
         """
         codes = self._codes(X)
+        if self.refine != "scalars":
+            raise ValueError(
+                "staged_predict needs refine='scalars': joint refinement changes earlier stages "
+                f"with each new one; got refine={self.refine!r}. predict_stages(X) has the "
+                "contribution of every stage"
+            )
         for record in self.history_:
             yield self.model_.with_scalars(record.scalars, record.intercept).predict(codes)
 

@@ -8,7 +8,11 @@ OPTIONS = {"n_stages": 2, "n_grids": 3, "n_splits": 10, "random_state": 0}
 
 @pytest.mark.parametrize(
     ("shift", "options"),
-    [(0.0, {}), (100.0, {"fit_intercept": False}), (0.0, {"products": "single"})],
+    [
+        (0.0, {}),
+        (100.0, {"fit_intercept": False}),
+        (0.0, {"products": "single", "refine": "scalars"}),
+    ],
 )
 def test_curves_rebuild_the_stages(shift, options):
     X, y = datasets.masked_interaction(500, random_state=0)

@@ -33,7 +33,7 @@ def mixed_table(n=200):
 
 VARIANTS = {
     "default": {},
-    "single": {"products": "single"},
+    "single": {"products": "single", "refine": "scalars"},
     "paper": {"scalars": "ols", "fit_intercept": False},
     "random state": {"random_state": np.random.RandomState(3)},
     "columns": {"categorical_features": ["flag"], "n_jobs": 2},
@@ -125,7 +125,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
 def valid_files():
     frame, y = mixed_table()
     out = []
-    for options in ({}, {"products": "single"}):
+    for options in ({}, {"products": "single", "refine": "scalars"}):
         model = TSLRegressor(**(QUICK | options), max_bins=8).fit(frame, y)
         stored = (model.model_, model._schema, tuple(model.history_), model.get_params())
         out.append(encode(StoredModel(*stored)))

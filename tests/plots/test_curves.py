@@ -8,7 +8,11 @@ from seplearn.plots import plot_curves
 
 @pytest.mark.parametrize(
     ("shift", "options"),
-    [(0.0, {}), (100.0, {"fit_intercept": False}), (0.0, {"products": "single"})],
+    [
+        (0.0, {}),
+        (100.0, {"fit_intercept": False}),
+        (0.0, {"products": "single", "refine": "scalars"}),
+    ],
 )
 def test_every_kind_of_stage_draws(shift, options, tmp_path):
     X, y = datasets.masked_interaction(300, random_state=0)

@@ -15,7 +15,7 @@ from seplearn.fitting.scalars import least_squares
 from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
 from seplearn.fitting.stagewise import fit_stage
 from seplearn.fitting.workers import Workers
-from seplearn.kernels.arrays import FloatArray, JointState, SweepRules, SweepTable
+from seplearn.kernels.arrays import FloatArray, JointState, RandomState, SweepRules, SweepTable
 from seplearn.kernels.evaluate import weighted_dot
 from seplearn.kernels.isotonic import make_monotone
 from seplearn.kernels.sweep import fill_products, sweep
@@ -50,7 +50,7 @@ class JointFit:
         self._data, self._options, self._seed, self._workers = data, options, seed, workers
         self._hashes = axis_hashes(data)
         self._draws = make_draws(data, self._hashes, options.bootstrap)
-        self._table = sweep_table(data, options)
+        self._table = sweep_table(data, options, self._hashes)
         self.state = empty_state(data, options)
         self.mean_square = math.inf
 
@@ -200,14 +200,15 @@ def to_model(state: JointState, data: TrainingData, table: SweepTable) -> Separa
     return SeparationModel(data.bins, float(state.intercept[0]), tuple(stages))
 
 
-def sweep_table(data: TrainingData, options: FitOptions) -> SweepTable:
-    """The rows in the layout of the sweeps."""
+def sweep_table(data: TrainingData, options: FitOptions, hashes: RandomState) -> SweepTable:
+    """The rows in the layout of the sweeps; the order of visits depends on content alone."""
     ordered = [len(a.edges) + 1 if isinstance(a, NumericAxis) else 0 for a in data.bins.axes]
     return SweepTable(
         codes=np.ascontiguousarray(data.codes.T),
         offset=data.bins.offset,
         n_ordered=np.array(ordered, dtype=np.int64),
         direction=np.array(options.directions, dtype=np.int64),
+        visits=np.argsort(hashes, kind="stable"),
         frequencies=data.bins.frequencies,
         weight=data.weight,
     )

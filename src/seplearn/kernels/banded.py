@@ -6,10 +6,10 @@ A matrix is stored by its upper bands: ``bands[k, i]`` is the element (i, i + k)
 from __future__ import annotations
 
 from seplearn.kernels.arrays import FloatArray
-from seplearn.kernels.compiler import kernel
+from seplearn.kernels.compiler import part
 
 
-@kernel
+@part
 def factorise(bands: FloatArray, n: int, q: int, pivots: FloatArray, lower: FloatArray) -> None:
     """A = L D L' with L unit lower triangular; ``lower[k, i]`` is L's element (i + k, i)."""
     for i in range(n):
@@ -24,7 +24,7 @@ def factorise(bands: FloatArray, n: int, q: int, pivots: FloatArray, lower: Floa
             lower[k, i] = element / pivot
 
 
-@kernel
+@part
 def solve_factorised(pivots: FloatArray, lower: FloatArray, n: int, q: int, x: FloatArray) -> None:
     """Overwrite the right-hand side ``x`` by the solution."""
     for i in range(n):
@@ -37,7 +37,7 @@ def solve_factorised(pivots: FloatArray, lower: FloatArray, n: int, q: int, x: F
             x[i] -= lower[k, i] * x[i + k]
 
 
-@kernel
+@part
 def inverse_bands(
     pivots: FloatArray, lower: FloatArray, n: int, q: int, inverse: FloatArray
 ) -> None:

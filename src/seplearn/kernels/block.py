@@ -14,7 +14,7 @@ import numpy as np
 
 from seplearn.kernels.arrays import Block, BoolArray, FloatArray, SweepRules
 from seplearn.kernels.banded import factorise, inverse_bands, solve_factorised
-from seplearn.kernels.compiler import kernel
+from seplearn.kernels.compiler import part
 from seplearn.kernels.isotonic import make_monotone
 
 FIRST, SIZE, SECOND = 0, 1, 2  # the penalties of a curve: first differences, size, second ones
@@ -31,7 +31,7 @@ _FEWEST_FREEDOM = 1e-4  # of one penalty: keeps mu positive
 _SMALLEST_SQUARE = 1e-12
 
 
-@kernel
+@part
 def new_block(n_bins: int) -> Block:
     """Scratch for axes of up to ``n_bins`` bins."""
     return Block(
@@ -50,7 +50,7 @@ def new_block(n_bins: int) -> Block:
     )
 
 
-@kernel
+@part
 def curvatures(sums: FloatArray, n_bins: int) -> tuple[float, float]:
     """Curvature of the loss along the backbone and along the tilt: sum u^2 and sum v^2."""
     uu = vv = 0.0
@@ -61,7 +61,7 @@ def curvatures(sums: FloatArray, n_bins: int) -> tuple[float, float]:
     return max(uu, _LEAST_BACKBONE * vv), vv
 
 
-@kernel
+@part
 def fill_penalty(
     penalty: FloatArray, mu: FloatArray, side: int, curvature: float, n_bins: int, n_ordered: int
 ) -> None:
@@ -87,7 +87,7 @@ def fill_penalty(
         penalty[0, i], penalty[1, i], penalty[2, i] = diagonal, next_, next_but_one
 
 
-@kernel
+@part
 def fill_system(block: Block, n_bins: int, present: BoolArray) -> None:
     """The Gauss-Newton system of the penalised loss: its matrix, and in ``step`` its right side.
 
@@ -121,7 +121,7 @@ def fill_system(block: Block, n_bins: int, present: BoolArray) -> None:
             step[2 * b + 1] += t1 + t2 - gap
 
 
-@kernel
+@part
 def objective(block: Block, n_bins: int, share: float) -> float:
     """Half the penalised loss after ``share`` of the step, up to a constant; sets ``factors``.
 
@@ -151,7 +151,7 @@ def objective(block: Block, n_bins: int, share: float) -> float:
     return total
 
 
-@kernel
+@part
 def constrain(block: Block, n_ordered: int, direction: int) -> None:
     """Change the step so that it ends on monotone curves.
 
@@ -173,7 +173,7 @@ def constrain(block: Block, n_ordered: int, direction: int) -> None:
         block.step[2 * b + 1] = 0.5 * (plus[b] - minus[b]) - block.curve[2 * b + 1]
 
 
-@kernel
+@part
 def take_step(block: Block, n_bins: int) -> None:
     """Halve the step until the objective does not rise, and move the curve by it."""
     before = objective(block, n_bins, 0.0)
@@ -187,7 +187,7 @@ def take_step(block: Block, n_bins: int) -> None:
         block.curve[i] += share * block.step[i]
 
 
-@kernel
+@part
 def update_block(
     block: Block,
     mu: FloatArray,
@@ -222,7 +222,7 @@ def update_block(
     return uu, vv
 
 
-@kernel
+@part
 def differences_trace(bands: FloatArray, at: int, stride: int, order: int) -> float:
     """D' Z d for the difference d of this order that starts at position ``at``."""
     if order == 1:
@@ -234,7 +234,7 @@ def differences_trace(bands: FloatArray, at: int, stride: int, order: int) -> fl
     return float(value)
 
 
-@kernel
+@part
 def learn_penalties(
     block: Block,
     mu: FloatArray,

@@ -27,6 +27,18 @@ def kernel(function: _Function) -> _Function:
     return cast("_Function", compiled)
 
 
+def part(function: _Function) -> _Function:
+    """Compile a function that other kernels are made of; it is always merged into its callers.
+
+    Otherwise a process that has just compiled a kernel may call another copy of the part than one
+    that reads the kernel from the cache, optimised differently: the last bits would differ.
+    """
+    compiled = numba.njit(
+        cache=True, nogil=True, fastmath=_FASTMATH, error_model="numpy", forceinline=True
+    )(function)
+    return cast("_Function", compiled)
+
+
 class _Announcer(event.Listener):
     """Log one line when the first kernel is compiled; one read from the cache triggers nothing.
 

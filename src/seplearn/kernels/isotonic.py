@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from seplearn.kernels.arrays import FloatArray
-from seplearn.kernels.compiler import kernel
+from seplearn.kernels.compiler import part
 
 
-@kernel
+@part
 def make_monotone(values: FloatArray, weights: FloatArray, sign: float) -> None:
     """Replace ``values`` by the weighted-least-squares closest sequence that rises (sign > 0).
 

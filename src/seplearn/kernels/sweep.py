@@ -11,13 +11,12 @@ from seplearn.kernels.arrays import (
     BoolArray,
     CodeArray,
     FloatArray,
-    IntArray,
     JointState,
     SweepRules,
     SweepTable,
 )
 from seplearn.kernels.block import learn_penalties, new_block, update_block
-from seplearn.kernels.compiler import kernel
+from seplearn.kernels.compiler import kernel, part
 from seplearn.kernels.sums import add_five, huber_weight
 
 _LARGEST_SCALE_STEP = 0.3
@@ -25,7 +24,7 @@ _LEAST_CURVATURE = 1e-6  # of the backbone's scale, in units of the tilt's
 _SINGULAR = 1e-12
 
 
-@kernel
+@part
 def multiply_and_sum(
     left: CodeArray,
     factors: FloatArray,
@@ -59,7 +58,7 @@ def multiply_and_sum(
         )
 
 
-@kernel
+@part
 def multiply_rows(
     left: CodeArray, factors: FloatArray, products: FloatArray, residual: FloatArray
 ) -> None:
@@ -72,7 +71,7 @@ def multiply_rows(
         products[0, i], products[1, i] = plus, minus
 
 
-@kernel
+@part
 def centre_residual(
     residual: FloatArray, weight: FloatArray, rules: SweepRules, intercept: FloatArray
 ) -> float:
@@ -93,7 +92,7 @@ def centre_residual(
     return square / mass
 
 
-@kernel
+@part
 def stage_moments(
     products: FloatArray, residual: FloatArray, weight: FloatArray, kappa: float
 ) -> tuple[float, float, float, float, float, float, float]:
@@ -114,7 +113,7 @@ def stage_moments(
     return uu, vv, uv, ru, rv, ruu, rvv
 
 
-@kernel
+@part
 def scale_step(
     uu: float, vv: float, uv: float, ru: float, rv: float, energy: float, present: BoolArray
 ) -> tuple[float, float]:
@@ -136,7 +135,7 @@ def scale_step(
     return min(max(backbone, -bound), bound), min(max(tilt, -bound), bound)
 
 
-@kernel
+@part
 def load_curve(block: Block, curves: FloatArray, first: int, n_bins: int) -> None:
     """Copy a stage's curves on one axis into the block, interleaved, and clear its sums."""
     for b in range(n_bins):
@@ -144,21 +143,20 @@ def load_curve(block: Block, curves: FloatArray, first: int, n_bins: int) -> Non
         block.sums[b, :] = 0.0
 
 
-@kernel
+@part
 def store_curve(block: Block, curves: FloatArray, first: int, n_bins: int) -> None:
     """Copy the block's curves back."""
     for b in range(n_bins):
         curves[0, first + b], curves[1, first + b] = block.curve[2 * b], block.curve[2 * b + 1]
 
 
-@kernel
+@part
 def sweep_stage(
     table: SweepTable,
     state: JointState,
     rules: SweepRules,
     block: Block,
     stage: int,
-    axes: IntArray,
     mean_square: float,
     inflation: float,
 ) -> None:
@@ -179,10 +177,10 @@ def sweep_stage(
     backbone, tilt = scale_step(uu, vv, uv, ru, rv, energy, present)
     state.scales[stage, 0] += backbone
     state.scales[stage, 1] += tilt
-    left = axes[0]
+    left = table.visits[0]
     block.factors[0, :] = math.exp(backbone + tilt)
     block.factors[1, :] = math.exp(backbone - tilt)
-    for j in axes:
+    for j in table.visits:
         first, n_bins = table.offset[j], table.offset[j + 1] - table.offset[j]
         load_curve(block, curves, first, n_bins)
         multiply_and_sum(
@@ -219,7 +217,6 @@ def sweep(
     """Visit every curve of every stage ``n_sweeps`` times; return the mean squared residual."""
     n_stages = state.scales.shape[0]
     sizes = np.diff(table.offset)
-    axes = np.flatnonzero(sizes > 1)
     block = new_block(sizes.max())
     total = table.weight.sum()
     for _ in range(n_sweeps):
@@ -229,7 +226,7 @@ def sweep(
         for stage in range(n_stages):
             if stop[0]:
                 return mean_square
-            sweep_stage(table, state, rules, block, stage, axes, mean_square, inflation)
+            sweep_stage(table, state, rules, block, stage, mean_square, inflation)
     return centre_residual(state.residual, table.weight, rules, state.intercept)
 
 

@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,13 @@ from seplearn.table.binning import MAX_BINS, MAX_LEVELS, Axis, Bins, Categorical
 from seplearn.table.schema import Schema
 
 FORMAT = "seplearn-model"
-VERSION = 1
+VERSION = 2  # 2: what joint refinement adds to parameters and history, and bootstrap replicates
+JSON_VERSION = 1
 _KEY = "seplearn"
 _LARGEST_HEADER = 100 * 2**20
+_RECORD_OF_VERSION_1 = {
+    "loss", "n_kept", "n_grids", "mean_actions", "scalars", "intercept", "seconds",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +71,7 @@ def read_file(path: str | os.PathLike[str]) -> StoredModel:
 def encode(stored: StoredModel) -> bytes:
     """The bytes of a model file."""
     bins = stored.model.bins
-    branches = [branch for stage in stored.model.stages for branch in stage.branches]
+    branches = _branches(stored.model)
     edges = [axis.edges for axis in bins.axes if isinstance(axis, NumericAxis)]
     tensors = {
         "frequencies": bins.frequencies,
@@ -79,7 +83,7 @@ def encode(stored: StoredModel) -> bytes:
         "negative": np.array(
             [b.negative for b in branches if b.negative is not None], dtype=np.uint8
         ).reshape(-1, len(bins.frequencies)),
-    }
+    } | _replicate_tensors(stored.model, len(branches))
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -97,6 +101,23 @@ def encode(stored: StoredModel) -> bytes:
     contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
     data: bytes = save_tensors(contiguous, metadata={_KEY: json.dumps(header)})
     return data
+
+
+def _branches(model: SeparationModel) -> list[Branch]:
+    return [branch for stage in model.stages for branch in stage.branches]
+
+
+def _replicate_tensors(model: SeparationModel, n_branches: int) -> dict[str, FloatArray]:
+    """Curves, coefficients and constants of the bootstrap replicates; their stages are alike."""
+    n, n_flat = len(model.replicates), len(model.bins.frequencies)
+    branches = [_branches(replicate) for replicate in model.replicates]
+    curves = [[b.log_factors for b in row] for row in branches]
+    scales = [[b.log_scale for b in row] for row in branches]
+    return {
+        "replicate_log_factors": np.array(curves, dtype=np.float64).reshape(n, n_branches, n_flat),
+        "replicate_log_scales": np.array(scales, dtype=np.float64).reshape(n, n_branches),
+        "replicate_intercepts": np.array([r.intercept for r in model.replicates], np.float64),
+    }
 
 
 def _axis_header(axis: Axis) -> dict[str, Any]:
@@ -121,11 +142,13 @@ def _plain_parameter(value: Any) -> Any:
         return value.item()
     if isinstance(value, (list, tuple, np.ndarray)):
         return [_plain_parameter(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain_parameter(item) for key, item in value.items()}
     return value
 
 
 def _parameter(value: Any) -> Any:
-    if isinstance(value, dict):
+    if isinstance(value, dict) and isinstance(value.get("RandomState"), list):
         key, position, has_gauss, gauss = value["RandomState"]
         random = np.random.RandomState()
         random.set_state(("MT19937", np.array(key, dtype=np.uint32), position, has_gauss, gauss))
@@ -180,9 +203,13 @@ def _assemble(header: dict[str, Any], tensors: Mapping[str, Any]) -> StoredModel
         _require(_texts(names) and len(set(names)) == len(names) == len(axes), "names of features")
     schema = Schema(len(axes), None if names is None else tuple(names))
     model = SeparationModel(bins, _finite(header["intercept"]), stages)
+    if header["version"] >= 2:
+        model = replace(model, replicates=_replicates(model, tensors))
     history = tuple(_record(record) for record in header["history"])
     params = header["params"]
     _require(isinstance(params, dict), "parameters must be a table")
+    if header["version"] == 1:  # written when there was nothing but the paper's way
+        params = {"refine": "scalars"} | params
     return StoredModel(model, schema, history, {k: _parameter(v) for k, v in params.items()})
 
 
@@ -233,8 +260,33 @@ def _stages(headers: Any, tensors: Mapping[str, Any], n_flat: int) -> tuple[Stag
     return tuple(Stage(branch(plus), branch(minus)) for plus, minus in headers)
 
 
+def _replicates(model: SeparationModel, tensors: Mapping[str, Any]) -> tuple[SeparationModel, ...]:
+    branches = _branches(model)
+    intercepts = _tensor(tensors, "replicate_intercepts", (None,))
+    shape = (len(intercepts), len(branches))
+    curves = _tensor(tensors, "replicate_log_factors", (*shape, len(model.bins.frequencies)))
+    scales = _tensor(tensors, "replicate_log_scales", shape)
+    replicates = []
+    for k, intercept in enumerate(intercepts):
+        refitted = iter(
+            replace(branch, log_scale=float(scale), log_factors=curve)
+            for branch, scale, curve in zip(branches, scales[k], curves[k], strict=True)
+        )
+        stages = tuple(
+            Stage(stage.plus and next(refitted), stage.minus and next(refitted))
+            for stage in model.stages
+        )
+        replicates.append(SeparationModel(model.bins, float(intercept), stages))
+    return tuple(replicates)
+
+
 def _record(values: Any) -> StageRecord:
-    _require(set(values) == {field.name for field in fields(StageRecord)}, "fields of the history")
+    known = {field.name for field in fields(StageRecord)}
+    _require(_RECORD_OF_VERSION_1 <= set(values) <= known, "fields of the history")
+    optional = {
+        name: None if values[name] is None else _finite(values[name])
+        for name in set(values) - _RECORD_OF_VERSION_1
+    }
     scalars = tuple((_finite(plus), _finite(minus)) for plus, minus in values["scalars"])
     loss = float(values["loss"])  # infinite when the squares of a huge target overflow
     _require(loss >= 0, "a loss must not be negative")
@@ -246,6 +298,7 @@ def _record(values: Any) -> StageRecord:
         scalars=scalars,
         intercept=_finite(values["intercept"]),
         seconds=_finite(values["seconds"]),
+        **optional,
     )
 
 
@@ -301,5 +354,5 @@ def to_plain(model: SeparationModel, schema: Schema) -> dict[str, Any]:
         ]
         for stage in model.stages
     ]
-    head = {"format": "seplearn-json", "version": VERSION, "intercept": model.intercept}
+    head = {"format": "seplearn-json", "version": JSON_VERSION, "intercept": model.intercept}
     return head | {"features": features, "stages": stages}
