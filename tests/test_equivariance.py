@@ -16,7 +16,7 @@ VARIANTS = [
 
 
 def fit(X, y, **options):
-    defaults = {"n_stages": 2, "n_grids": 3, "n_splits": 10, "random_state": 3}
+    defaults = {"n_stages": 2, "early_stopping": False, "n_grids": 3, "n_splits": 10, "random_state": 3}
     return TSLRegressor(**(defaults | options)).fit(X, y)
 
 
@@ -43,7 +43,7 @@ def test_rescaling_y_rescales_the_fit(factor, options):
     X, y = datasets.masked_interaction(400, random_state=2)
     expected = fit(X, y, **options).predict(X)
     np.testing.assert_allclose(
-        fit(X, factor * y, **options).predict(X) / factor, expected, rtol=1e-6, atol=1e-9
+        fit(X, factor * y, **options).predict(X) / factor, expected, rtol=1e-5, atol=1e-6
     )
 
 
@@ -54,7 +54,7 @@ def test_permuting_columns_permutes_the_curves(order, options, colsample):
     expected = fit(X, y, colsample=colsample, **options)
     permuted = fit(X[:, order], y, colsample=colsample, **options)
     np.testing.assert_allclose(
-        permuted.predict(X[:, order]), expected.predict(X), rtol=1e-6, atol=1e-9
+        permuted.predict(X[:, order]), expected.predict(X), rtol=1e-5, atol=1e-6
     )
     for one, other in zip(expected.stages_, permuted.stages_, strict=True):
         for branch, moved in zip(one.branches, other.branches, strict=True):
@@ -62,8 +62,8 @@ def test_permuting_columns_permutes_the_curves(order, options, colsample):
                 np.testing.assert_allclose(
                     moved.log_factors[permuted.model_.bins.axis(new)],
                     branch.log_factors[expected.model_.bins.axis(old)],
-                    rtol=1e-6,
-                    atol=1e-9,
+                    rtol=1e-5,
+                    atol=1e-5,
                 )
 
 
@@ -80,4 +80,4 @@ def test_permuting_rows_changes_nothing(data, options):
     X, y = data
     order = np.random.default_rng(0).permutation(len(y))
     one, other = fit(X, y, **options), fit(X[order], y[order], **options)
-    np.testing.assert_allclose(other.predict(X), one.predict(X), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(other.predict(X), one.predict(X), rtol=1e-5, atol=1e-6)

@@ -3,7 +3,7 @@ import pytest
 
 from seplearn import TSLRegressor, datasets, explain
 
-OPTIONS = {"n_stages": 2, "n_grids": 3, "n_splits": 10, "random_state": 0}
+OPTIONS = {"early_stopping": False, "n_stages": 2, "n_grids": 3, "n_splits": 10, "random_state": 0}
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,9 @@ def test_a_loaded_model_is_the_model(options, tmp_path):
     again = load_model(tmp_path / "m.tsl")
     np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
     np.testing.assert_array_equal(again.predict_stages(frame), model.predict_stages(frame))
-    for one, other in zip(again.staged_predict(frame), model.staged_predict(frame), strict=True):
+    assert again.history_ == model.history_
+    staged = [m.staged_predict(frame) if m.refine == "scalars" else () for m in (again, model)]
+    for one, other in zip(*staged, strict=True):
         np.testing.assert_array_equal(one, other)
     assert again.history_ == model.history_
     assert again.feature_names_in_.tolist() == model.feature_names_in_.tolist()
@@ -198,7 +200,7 @@ def claim_ten_gigabytes(header, outer):
 HOSTILE = {
     "ten gigabytes": claim_ten_gigabytes,
     "another format": lambda h, o: h.update(format="pickle"),
-    "a later version": lambda h, o: h.update(version=2),
+    "a later version": lambda h, o: h.update(version=3),
     "version zero": lambda h, o: h.update(version=0),
     "a version in words": lambda h, o: h.update(version="one"),
     "no axes": lambda h, o: h.update(axes=[]),

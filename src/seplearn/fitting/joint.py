@@ -22,7 +22,6 @@ from seplearn.kernels.sweep import fill_products, sweep
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import Branch, Stage
-from seplearn.table.binning import NumericAxis
 
 N_SWEEPS = 12  # over everything, after each new stage
 _LARGEST_STEP = 0.2  # of a log-factor in one block update
@@ -68,7 +67,9 @@ class JointFit:
             streams,
             self._workers,
         )
-        if all(grid.n_actions == 0 for grid in grids):
+        idle = all(grid.n_actions == 0 for grid in grids)
+        # Without an intercept a first stage is worth having even if it is a constant.
+        if idle and (self._options.fit_intercept or len(self.state.scales) > 0):
             return None
         self._append(aggregate.stage)
         self.refine(N_SWEEPS)
@@ -202,11 +203,10 @@ def to_model(state: JointState, data: TrainingData, table: SweepTable) -> Separa
 
 def sweep_table(data: TrainingData, options: FitOptions, hashes: RandomState) -> SweepTable:
     """The rows in the layout of the sweeps; the order of visits depends on content alone."""
-    ordered = [len(a.edges) + 1 if isinstance(a, NumericAxis) else 0 for a in data.bins.axes]
     return SweepTable(
         codes=np.ascontiguousarray(data.codes.T),
         offset=data.bins.offset,
-        n_ordered=np.array(ordered, dtype=np.int64),
+        n_ordered=data.bins.n_ordered,
         direction=np.array(options.directions, dtype=np.int64),
         visits=np.argsort(hashes, kind="stable"),
         frequencies=data.bins.frequencies,

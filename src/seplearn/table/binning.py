@@ -191,6 +191,19 @@ class Bins:
     def is_categorical(self) -> BoolArray:
         return np.array([isinstance(axis, CategoricalAxis) for axis in self.axes])
 
+    @cached_property
+    def n_ordered(self) -> IntArray:
+        """How many leading bins of each axis have an order."""
+        sizes = [len(a.edges) + 1 if isinstance(a, NumericAxis) else 0 for a in self.axes]
+        return np.array(sizes, dtype=np.int64)
+
+    @cached_property
+    def is_ordered(self) -> BoolArray:
+        """Which flat bins have an order: those between edges."""
+        position = np.arange(self.offset[-1]) - self.spread(self.offset[:-1])
+        ordered: BoolArray = position < self.spread(self.n_ordered)
+        return ordered
+
     def axis(self, j: int) -> slice:
         """Where axis ``j`` lies in a flat array."""
         return slice(int(self.offset[j]), int(self.offset[j + 1]))
@@ -207,17 +220,19 @@ class Bins:
         """Training-frequency-weighted mean of a flat array (..., n_flat) on every axis."""
         return np.add.reduceat(flat * self.frequencies, self.offset[:-1], axis=-1)
 
-    def spread(self, per_axis: FloatArray) -> FloatArray:
+    def spread(self, per_axis: FloatArray | IntArray) -> Any:
         """Repeat a value per axis (..., p) over the bins of that axis (..., n_flat)."""
         return np.repeat(per_axis, np.diff(self.offset), axis=-1)
 
     def centred(self, log_factors: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log-factors of mean zero on every axis, and what was taken off in all.
 
-        A bin without training rows is neutral: its log-factor is zero.
+        A level without training rows is neutral, as are missing values if there were none: the
+        log-factor is zero. An ordered bin without rows keeps what its neighbours say.
         """
         means = self.means(log_factors)
-        out = np.where(self.frequencies > 0, log_factors - self.spread(means), 0.0)
+        known = self.is_ordered | (self.frequencies > 0)
+        out = np.where(known, log_factors - self.spread(means), 0.0)
         return out, means.sum(axis=-1)
 
 
