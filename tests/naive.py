@@ -259,3 +259,88 @@ def predict(codes, intercept, stages, offset):
                 total += value
         out.append(total)
     return np.array(out)
+
+
+def difference_matrix(n_bins, n_ordered, order):
+    """Rows of differences over the ordered bins of an axis; other bins have none."""
+    if n_ordered <= order:
+        return np.zeros((0, n_bins))
+    return np.diff(np.eye(n_bins)[:n_ordered], n=order, axis=0)
+
+
+def penalty_matrices(n_bins, n_ordered):
+    """S_c of first differences, size and second differences; None where a curve has none."""
+    first, second = (difference_matrix(n_bins, n_ordered, order) for order in (1, 2))
+    return [
+        first.T @ first if n_ordered > 1 else None,
+        np.eye(n_bins),
+        second.T @ second if n_ordered >= 20 else None,
+    ]
+
+
+def curvatures(plus, minus, weight):
+    """Total curvature along the backbone and the tilt; the backbone's has a floor."""
+    uu, vv = np.sum(weight * (plus - minus) ** 2), np.sum(weight * (plus + minus) ** 2)
+    return max(uu, 1e-3 * vv), vv
+
+
+def penalty(mu, curvature, n_bins, n_ordered):
+    """S = sum_c mu_c S_c and a little more on the size, in units of the curvature."""
+    matrices = penalty_matrices(n_bins, n_ordered)
+    total = 1e-4 / n_bins * curvature * np.eye(n_bins)
+    for strength, matrix in zip(mu, matrices, strict=True):
+        if matrix is not None:
+            total = total + strength * curvature * matrix
+    return total
+
+
+def block_system(codes, plus, minus, residual, weight, curve, mu, n_bins, n_ordered, energy):
+    """Gauss-Newton of the penalised loss in (beta of all bins, delta of all bins), dense."""
+    onehot = np.eye(n_bins)[codes]
+    design = np.hstack([(plus - minus)[:, None] * onehot, (plus + minus)[:, None] * onehot])
+    strengths = curvatures(plus, minus, weight)
+    S = np.zeros((2 * n_bins, 2 * n_bins))
+    for side in range(2):
+        part = slice(side * n_bins, (side + 1) * n_bins)
+        S[part, part] = penalty(mu[side], strengths[side], n_bins, n_ordered)
+    e_plus = energy * onehot.T @ (weight * plus**2)
+    e_minus = energy * onehot.T @ (weight * minus**2)
+    H = np.block(
+        [
+            [np.diag(2 * (e_plus + e_minus)), np.diag(2 * (e_plus - e_minus))],
+            [np.diag(2 * (e_plus - e_minus)), np.diag(2 * (e_plus + e_minus))],
+        ]
+    )
+    A = design.T @ (weight[:, None] * design) + S + H
+    pull = np.concatenate([e_plus + e_minus, e_plus - e_minus])
+    right = design.T @ (weight * residual) - S @ curve - pull
+    return A, S, right
+
+
+def block_objective(codes, plus, minus, residual, weight, curve, S, step, energy):
+    """Half the penalised loss after a step, from the rows themselves."""
+    n_bins = len(curve) // 2
+    beta, delta = step[:n_bins][codes], step[n_bins:][codes]
+    new_plus, new_minus = plus * np.exp(beta + delta), minus * np.exp(beta - delta)
+    new = residual - (new_plus - plus) + (new_minus - minus)
+    size = energy * np.sum(weight * (new_plus**2 + new_minus**2))
+    end = curve + step
+    return 0.5 * (np.sum(weight * new**2) + size + end @ S @ end)
+
+
+def learned_penalties(A, S, curve, mu, side, curvature, noise, n_bins, n_ordered):
+    """Generalised Fellner-Schall, dense: new mu and the degrees of freedom of one curve."""
+    part = slice(side * n_bins, (side + 1) * n_bins)
+    theta = curve[part]
+    prior, posterior = np.linalg.inv(S[part, part]), np.linalg.inv(A)[part, part]
+    new, freedom = list(mu[side]), 0.0
+    for c, matrix in enumerate(penalty_matrices(n_bins, n_ordered)):
+        if matrix is None:
+            continue
+        t = mu[side][c] * curvature * (np.trace(prior @ matrix) - np.trace(posterior @ matrix))
+        t = max(t, 1e-4)
+        goal = noise * t / max(theta @ matrix @ theta, 1e-12) / curvature
+        change = np.clip(goal / mu[side][c], 0.1, 10.0)
+        new[c] = np.clip(mu[side][c] * change, 1e-9, (1e3, 1e5, 1e7)[c])
+        freedom += t
+    return new, freedom

@@ -16,7 +16,13 @@ VARIANTS = [
 
 
 def fit(X, y, **options):
-    defaults = {"n_stages": 2, "early_stopping": False, "n_grids": 3, "n_splits": 10, "random_state": 3}
+    defaults = {
+        "n_stages": 2,
+        "early_stopping": False,
+        "n_grids": 3,
+        "n_splits": 10,
+        "random_state": 3,
+    }
     return TSLRegressor(**(defaults | options)).fit(X, y)
 
 

@@ -2,8 +2,9 @@
 
 from seplearn import datasets, explain
 from seplearn._errors import ModelFormatError
+from seplearn.loading import load_model
 from seplearn.model import Branch, SeparationModel, Stage, StageRecord
-from seplearn.regressor import TSLRegressor, load_model
+from seplearn.regressor import TSLRegressor
 
 __version__ = "0.1.0"
 

@@ -8,6 +8,8 @@ ModelFormatError (a ValueError)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -23,3 +25,14 @@ def out_of_range(name: str, rule: str, value: Any) -> ValueError:
 def wrong_type(name: str, rule: str, value: Any) -> TypeError:
     """The error for a value of a type that cannot be meant."""
     return TypeError(f"{name} must be {rule}, got {value!r} of type {type(value).__name__}")
+
+
+@contextmanager
+def restored_on_failure(estimator: Any) -> Iterator[None]:
+    """A fit that fails or is interrupted leaves the estimator as it was, fitted or not."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise

@@ -38,7 +38,7 @@ class Parameter:
 TSL_PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "n_stages",
-        20,
+        32,
         Interval(1, whole=True),
         "Stages at most; ``early_stopping`` decides how many are worth having.",
         "epochs",
@@ -211,9 +211,10 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
     Parameter("fit_intercept", True, Flag(), "Whether the model has a constant."),
     Parameter(
         "max_bins",
-        255,
-        Interval(2, MAX_BINS, whole=True),
-        "Bins per numeric feature at most, besides the one for missing values.",
+        "auto",
+        WordOr("auto", Interval(2, MAX_BINS, whole=True)),
+        "Bins per numeric feature at most, besides the one for missing values. 'auto': 255, and "
+        "511 from 50,000 rows on.",
         "max_bins",
     ),
     Parameter(
@@ -288,3 +289,21 @@ def from_paper_names(table: tuple[Parameter, ...], values: Mapping[str, Any]) ->
         words = dict(parameter.paper_words)
         out[parameter.name] = words.get(value, value) if isinstance(value, str) else value
     return out
+
+
+def paper_settings(n_stages: int) -> dict[str, Any]:
+    """What makes the estimator the paper's; what the paper tunes is at a middle of its space."""
+    return {
+        "refine": "scalars",
+        "max_bins": 255,
+        "n_grids": 200 if n_stages in (1, 2) else 500,
+        "n_splits": 60,
+        "decay": 0.7,
+        "colsample": 0.65,
+        "min_interval_samples": 20,
+        "ridge": 1e-3,
+        "update_clamp": 5.0,
+        "trim": 0.5,
+        "scalars": "ols",
+        "fit_intercept": False,
+    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,18 +11,25 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from seplearn._errors import ModelFormatError, wrong_type
-from seplearn._params import TSL_PARAMETERS, check_parameters, documented, from_paper_names
+from seplearn._errors import restored_on_failure, wrong_type
+from seplearn._params import (
+    TSL_PARAMETERS,
+    check_parameters,
+    documented,
+    from_paper_names,
+    paper_settings,
+)
+from seplearn._rules import Interval
 from seplearn.fitting.fit import check_options, fit_model, make_validation
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.progress import Callback, progress
 from seplearn.fitting.workers import ThreadWorkers, n_threads
 from seplearn.kernels.arrays import CodeArray, FloatArray
-from seplearn.model.format import StoredModel, read_file, to_plain, write_file
+from seplearn.model.format import StoredModel, to_plain, write_file
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import Stage
-from seplearn.table.binning import bin_table
+from seplearn.table.binning import bin_table, bins_at_most
 from seplearn.table.columns import open_table
 from seplearn.table.constraints import feature_directions
 from seplearn.table.schema import Schema, categorical_columns
@@ -35,9 +41,9 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
     """Tensor Separation Learning: a sum of stages, each a difference of two positive products.
 
     The model is ``m(x) = c + sum_l (lambda_plus prod_j a_plus_j(x_j) - lambda_minus prod_j
-    a_minus_j(x_j))`` with step curves ``a > 0``. Stages are fitted one after the other to the
-    residuals, each as the average of bagged grids, and after each stage all lambda are refitted
-    together.
+    a_minus_j(x_j))`` with step curves ``a > 0``. A new stage is the average of a few bagged grids
+    on the residuals; then the curves of all stages are optimised together, each as smooth as the
+    data say. The number of stages is chosen on rows held out.
 
     Parameters
     ----------
@@ -50,7 +56,8 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
     intercept_ : float
         The constant c.
     history_ : list of StageRecord
-        Per stage: training loss, grids kept, actions per grid, all scalars, seconds.
+        Per stage: training and validation loss, cancellation index, grids kept, actions per grid,
+        all scalars, seconds. With several starts, those of the first start come first.
     model_ : SeparationModel
         Bins, constant and stages together.
     n_features_in_ : int
@@ -63,8 +70,8 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
     >>> from seplearn import TSLRegressor, datasets
     >>> X, y = datasets.masked_interaction(2000, random_state=0)
     >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
-    >>> model.predict(X[:3]).shape
-    (3,)
+    >>> model.score(X, y) > 0.95
+    True
     >>> stage = model.stages_[0]
     >>> stage.lambda_plus > 0 and stage.lambda_minus > 0
     True
@@ -72,7 +79,7 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_stages: int = 20,
+        n_stages: int = 32,
         *,
         refine: str = "joint",
         n_starts: int = 2,
@@ -98,7 +105,7 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         products: str = "difference",
         scalars: str = "nnls",
         fit_intercept: bool = True,
-        max_bins: int = 255,
+        max_bins: str | int = "auto",
         categorical_features: Any = "auto",
         min_category_count: int = 5,
         random_state: int | np.random.RandomState | None = None,
@@ -183,20 +190,7 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
             n_stages = overrides.pop("n_stages", 2)
         elif "n_stages" in overrides:
             raise TypeError("n_stages is given twice, once as 'epochs'")
-        settings: dict[str, Any] = {
-            "refine": "scalars",
-            "n_grids": 200 if n_stages in (1, 2) else 500,
-            "n_splits": 60,
-            "decay": 0.7,
-            "colsample": 0.65,
-            "min_interval_samples": 20,
-            "ridge": 1e-3,
-            "update_clamp": 5.0,
-            "trim": 0.5,
-            "scalars": "ols",
-            "fit_intercept": False,
-        }
-        return cls(n_stages, **(settings | overrides))
+        return cls(n_stages, **(paper_settings(n_stages) | overrides))
 
     def fit(
         self,
@@ -226,15 +220,15 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
             Rows of one group are held out together when the number of stages is chosen: give it
             when rows of a group are alike (a patient, a building, a day).
         callback : callable, optional
-            Called as ``callback(stage, record)`` after each stage, with the new :class:`Stage` and
-            its :class:`StageRecord`. When it returns True the fit ends with the stages so far.
+            Called as ``callback(stage, record)`` after each new :class:`Stage`, with its
+            :class:`StageRecord`. When it returns True the fit ends with the stages so far.
 
         Returns
         -------
         TSLRegressor
             The fitted estimator itself.
         """
-        with _restored_on_failure(self):
+        with restored_on_failure(self):
             self._fit(X, y, sample_weight, eval_set, groups, callback)
         return self
 
@@ -262,7 +256,8 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
             progress(self.n_stages, scale, bool(self.verbose), callback) as on_stage,
         ):
             bins, codes = bin_table(
-                rows.table, rows.weight, categorical, self.max_bins, self.min_category_count,
+                rows.table, rows.weight, categorical, bins_at_most(self.max_bins, len(rows.y)),
+                self.min_category_count,
                 workers.map,
             )  # fmt: skip
             data = TrainingData(bins, codes, rows.y / scale, rows.weight)
@@ -320,6 +315,27 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         codes = self._codes(X)
         return self.model_.predict(codes)
 
+    def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
+        """Bootstrap interval of the prediction, shape (n, 2): lower and upper end.
+
+        How far the fitted mean would move with another sample of rows, given the stages and the
+        smoothness that were chosen. Single outcomes vary more: their noise comes on top.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        level : float
+            Share of the bootstrap replicates inside; needs ``n_bootstrap`` > 0.
+        """
+        Interval(0, 1, above=True).check("level", level)
+        codes = self._codes(X)
+        if not self.model_.replicates:
+            raise ValueError(
+                "predict_interval needs bootstrap replicates: fit with n_bootstrap=100, got "
+                f"n_bootstrap={self.n_bootstrap}"
+            )
+        return self.model_.interval(codes, float(level))
+
     def predict_stages(self, X: Any) -> FloatArray:
         """Contribution of every stage, shape (n, n_stages).
 
@@ -335,8 +351,7 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """Prediction of the model as it stood after each stage, with ``refine="scalars"``.
 
-        Joint refinement changes the curves of earlier stages with each new one, so there a
-        smaller model is another fit (``n_stages=r``), not a part of this one.
+        Joint refinement changes earlier stages with each new one: a smaller model is another fit.
 
         The r-th is y projected onto the products of the first r stages (onto their non-negative
         combinations with ``scalars="nnls"``): the r-th approximant of orthogonal greedy
@@ -372,10 +387,7 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         write_file(path, StoredModel(self.model_, self._schema, tuple(self.history_), params))
 
     def to_dict(self) -> dict[str, Any]:
-        """The model as plain numbers, strings and lists, ready for ``json.dump``.
-
-        The layout is documented in ``docs/model-json.md``, with a scorer in plain Python.
-        """
+        """The model as plain numbers and lists for ``json.dump``; see ``docs/model-json.md``."""
         check_is_fitted(self)
         return to_plain(self.model_, self._schema)
 
@@ -384,46 +396,3 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         table = open_table(X)
         columns = self._schema.columns_in(table, type(self).__name__)
         return self.model_.bins.codes(table, columns)
-
-
-def load_model(path: str | os.PathLike[str]) -> TSLRegressor:
-    """Read an estimator that :meth:`TSLRegressor.save` wrote.
-
-    Loading runs no code from the file. Anything that is not a valid model file raises
-    :class:`seplearn.ModelFormatError`.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from seplearn import TSLRegressor, datasets, load_model
-    >>> X, y = datasets.masked_interaction(500, random_state=0)
-    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(pathlib.Path(folder) / "m.tsl")
-    ...     again = load_model(pathlib.Path(folder) / "m.tsl")
-    >>> bool((again.predict(X) == model.predict(X)).all())
-    True
-    """
-    stored = read_file(path)
-    try:
-        estimator = TSLRegressor(**stored.params)
-        check_parameters(TSL_PARAMETERS, estimator.get_params(deep=False))
-    except (TypeError, ValueError) as error:
-        raise ModelFormatError(f"{path}: parameters of the model are not valid: {error}") from error
-    estimator._store(stored.schema, stored.model, list(stored.history))
-    return estimator
-
-
-@contextmanager
-def _restored_on_failure(estimator: TSLRegressor) -> Iterator[None]:
-    """A fit that fails or is interrupted leaves the estimator as it was, fitted or not."""
-    before = dict(estimator.__dict__)
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__ = before
-        raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,9 @@ class Curve:
     tilt : array of shape (n_bins,), or None
         log(a_plus / a_minus) / 2: which way the feature pushes, up when positive, also where both
         lambda are negative. None unless one branch adds and the other subtracts.
+    bands : dict
+        Bootstrap bands of what is not None among "plus", "minus", "backbone" and "tilt", each of
+        shape (2, n_bins): lower and upper end. Empty for a model without replicates.
     """
 
     stage: int
@@ -50,9 +53,10 @@ class Curve:
     minus: FloatArray | None
     backbone: FloatArray | None
     tilt: FloatArray | None
+    bands: dict[str, FloatArray] = field(default_factory=dict)
 
 
-def curves(model: Any, stage: int) -> tuple[Curve, ...]:
+def curves(model: Any, stage: int, level: float = 0.9) -> tuple[Curve, ...]:
     """The curves of all features in one stage.
 
     Parameters
@@ -61,6 +65,9 @@ def curves(model: Any, stage: int) -> tuple[Curve, ...]:
         A fitted estimator, or its ``model_`` (features are then named by position).
     stage : int
         Number of the stage, from zero.
+    level : float
+        Share of the bootstrap replicates inside the bands, for a model fitted with
+        ``n_bootstrap``. The bands are pointwise, conditional on the stages and the smoothness.
 
     Examples
     --------
@@ -77,7 +84,21 @@ def curves(model: Any, stage: int) -> tuple[Curve, ...]:
         raise out_of_range("stage", f"an integer from 0 to {len(fitted.stages) - 1}", stage)
     positions = [str(j) for j in range(fitted.bins.n_axes)]
     names = [str(name) for name in getattr(model, "feature_names_in_", positions)]
-    return tuple(_curve(fitted, stage, j, name) for j, name in enumerate(names))
+    if not 0 < level < 1:
+        raise out_of_range("level", "a number between 0 and 1", level)
+    return tuple(_with_bands(fitted, stage, j, name, level) for j, name in enumerate(names))
+
+
+def _with_bands(model: SeparationModel, stage: int, j: int, name: str, level: float) -> Curve:
+    curve = _curve(model, stage, j, name)
+    replicates = [_curve(replicate, stage, j, name) for replicate in model.replicates]
+    ends = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
+    bands = {
+        part: np.quantile([getattr(other, part) for other in replicates], ends, axis=0)
+        for part in ("plus", "minus", "backbone", "tilt")
+        if replicates and getattr(curve, part) is not None
+    }
+    return replace(curve, bands=bands)
 
 
 def _curve(model: SeparationModel, stage: int, j: int, name: str) -> Curve:

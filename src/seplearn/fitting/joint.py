@@ -23,7 +23,10 @@ from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import Branch, Stage
 
-N_SWEEPS = 12  # over everything, after each new stage
+N_SWEEPS = 12  # over everything, after each new stage, at least
+# A model that is to stay small is swept longer: its few curves must carry everything. In a large
+# one more sweeps fit noise in early stages that later ones would have left alone.
+STAGE_SWEEPS = 60
 _LARGEST_STEP = 0.2  # of a log-factor in one block update
 _SMALLEST_LAMBDA = 1e-3  # of a new branch, in standard deviations of y
 _STARTING_FREEDOM = 5.0  # of a curve, before it is known
@@ -72,7 +75,7 @@ class JointFit:
         if idle and (self._options.fit_intercept or len(self.state.scales) > 0):
             return None
         self._append(aggregate.stage)
-        self.refine(N_SWEEPS)
+        self.refine(max(N_SWEEPS, STAGE_SWEEPS // self._options.n_stages))
         model = self.model()
         return StageRecord(
             loss=self.mean_square,

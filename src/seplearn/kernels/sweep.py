@@ -136,6 +136,20 @@ def scale_step(
 
 
 @part
+def scale_loss(
+    uu: float, vv: float, uv: float, ru: float, rv: float, energy: float, beta: float, delta: float
+) -> float:
+    """Half the loss after a step of (b0, d0), up to a constant; exact, as in a block."""
+    s11, s22, s12 = 0.25 * (uu + 2.0 * uv + vv), 0.25 * (uu - 2.0 * uv + vv), 0.25 * (vv - uu)
+    t1, t2 = 0.5 * (rv + ru), 0.5 * (rv - ru)
+    plus, minus = math.exp(beta + delta), math.exp(beta - delta)
+    size = 0.5 * energy * (s11 * plus * plus + s22 * minus * minus)
+    plus, minus = plus - 1.0, minus - 1.0
+    change = plus * (0.5 * plus * s11 - t1) + minus * (0.5 * minus * s22 + t2)
+    return size + change - plus * minus * s12
+
+
+@part
 def load_curve(block: Block, curves: FloatArray, first: int, n_bins: int) -> None:
     """Copy a stage's curves on one axis into the block, interleaved, and clear its sums."""
     for b in range(n_bins):
@@ -175,6 +189,12 @@ def sweep_stage(
     noise_tilt = max(rvv / vv, mean_square) * inflation
     energy = rules.energy * mean_square
     backbone, tilt = scale_step(uu, vv, uv, ru, rv, energy, present)
+    before = scale_loss(uu, vv, uv, ru, rv, energy, 0.0, 0.0)
+    while scale_loss(uu, vv, uv, ru, rv, energy, backbone, tilt) > before:
+        backbone, tilt = 0.5 * backbone, 0.5 * tilt
+        if abs(backbone) + abs(tilt) < 1e-12:
+            backbone = tilt = 0.0
+            break
     state.scales[stage, 0] += backbone
     state.scales[stage, 1] += tilt
     left = table.visits[0]

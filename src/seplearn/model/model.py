@@ -58,3 +58,10 @@ class SeparationModel:
         for s, stage in enumerate(self.stages):
             out[:, s] = stage.evaluate(codes, self.bins)
         return out
+
+    def interval(self, codes: CodeArray, level: float) -> FloatArray:
+        """Central share ``level`` of the replicates' predictions, shape (n, 2)."""
+        predictions = np.array([replicate.predict(codes) for replicate in self.replicates])
+        ends = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
+        quantiles: FloatArray = np.quantile(predictions, ends, axis=0).T
+        return quantiles

@@ -43,10 +43,10 @@ def plot_curves(
     ranges = ranges or [_edge_range(curve) for curve in curves]
     for column, (curve, limits) in enumerate(zip(curves, ranges, strict=True)):
         factors, backbone, tilt = axes[:, column]
-        _steps(factors, curve, curve.plus, limits, color=_PLUS, label=r"$a_+$")
-        _steps(factors, curve, curve.minus, limits, color=_MINUS, label=r"$a_-$")
-        _steps(backbone, curve, curve.backbone, limits, color=_BACKBONE)
-        _steps(tilt, curve, curve.tilt, limits, color=_TILT)
+        _steps(factors, curve, "plus", limits, color=_PLUS, label=r"$a_+$")
+        _steps(factors, curve, "minus", limits, color=_MINUS, label=r"$a_-$")
+        _steps(backbone, curve, "backbone", limits, color=_BACKBONE)
+        _steps(tilt, curve, "tilt", limits, color=_TILT)
         tilt.axhline(0.0, color="0.7", linewidth=0.8, zorder=0)
         for panel in (factors, backbone):
             panel.set_yscale("linear" if signed else "log")
@@ -72,24 +72,29 @@ def _edge_range(curve: Curve) -> tuple[float, float]:
     return float(edges[0]) - margin, float(edges[-1]) + margin
 
 
-def _steps(
-    panel: Axes, curve: Curve, values: FloatArray | None, limits: tuple[float, float], **style: Any
-) -> None:
-    """Draw a step curve between its edges, the outermost steps up to the limits.
+def _steps(panel: Axes, curve: Curve, part: str, limits: tuple[float, float], **style: Any) -> None:
+    """Draw a step curve between its edges, the outermost steps up to the limits, and its band.
 
     Missing values, if training had any, are a point at the right edge; levels are points in a row.
     """
+    values: FloatArray | None = getattr(curve, part)
     if values is None:
         return
+    band = curve.bands.get(part)
     if isinstance(curve.axis, CategoricalAxis):
         seen = np.flatnonzero(curve.frequencies > 0)
         names = [*curve.axis.levels, "(rare)", "(missing)", "(unseen)"]
         panel.plot(np.arange(len(seen)), values[seen], "o", markersize=4, **style)
+        if band is not None:
+            panel.vlines(np.arange(len(seen)), *band[:, seen], color=style["color"], alpha=0.4)
         panel.set_xticks(np.arange(len(seen)), [names[b] for b in seen], rotation=90, fontsize=7)
         return
     bounds = np.array([limits[0], *curve.axis.edges, limits[1]])
     bounds[0], bounds[-1] = bounds.min(), bounds.max()
     panel.stairs(values[:-1], bounds, baseline=None, linewidth=1.6, **style)
+    if band is not None:
+        low, high = band[:, :-1]
+        panel.stairs(high, bounds, baseline=low, fill=True, color=style["color"], alpha=0.2)
     if curve.frequencies[-1] > 0:
         style.pop("label", None)
         panel.plot([limits[1]], values[-1:], "D", markersize=5, clip_on=False, **style)

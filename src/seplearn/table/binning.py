@@ -18,6 +18,7 @@ MapColumns: TypeAlias = Callable[[Callable[[int], Any], Iterable[int]], list[Any
 
 MAX_BINS = 4095
 MAX_LEVELS = 60_000
+_MANY_ROWS = 50_000
 _TAIL_CUTS = 12  # cuts at ranks 1, 2, 4, ..., 2**11 from each end, as far as quantiles are coarser
 
 
@@ -78,6 +79,13 @@ class _LevelCoder(dict[Any, int]):
         bin_ = self._bins.get(level_name(value), self._unseen)
         self[value] = bin_
         return bin_
+
+
+def bins_at_most(max_bins: int | str, n_rows: int) -> int:
+    """The parameter ``max_bins`` as a number: many rows can tell more bins apart."""
+    if isinstance(max_bins, str):
+        return 255 if n_rows < _MANY_ROWS else 511
+    return int(max_bins)
 
 
 def find_edges(column: FloatArray, max_bins: int) -> FloatArray:

@@ -1,0 +1,271 @@
+"""Joint refinement as a whole: sweeps, growth, constraints, sizes, bands."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seplearn import TSLRegressor, datasets
+from seplearn._params import TSL_PARAMETERS
+from seplearn.fitting.joint import JointFit
+from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.workers import SerialWorkers
+from seplearn.kernels.arrays import SweepRules
+from seplearn.kernels.sweep import fill_products, sweep
+from seplearn.table.binning import bin_table
+from seplearn.table.columns import open_table
+from tests import naive
+
+QUICK = {"n_stages": 2, "early_stopping": False, "random_state": 0}
+SERIAL = SerialWorkers(np.zeros(1, dtype=bool))
+
+
+def training_data(X, y, weight=None, max_bins=30):
+    weight = np.ones(len(y)) if weight is None else weight
+    none = np.zeros(X.shape[1], dtype=bool)
+    bins, codes = bin_table(open_table(X), weight, none, max_bins, 5, SERIAL.map)
+    return TrainingData(bins, codes, y / y.std(), weight)
+
+
+def options(**given):
+    values = {p.name: p.default for p in TSL_PARAMETERS} | {"directions": (0, 0, 0)} | given
+    return FitOptions(**{name: values[name] for name in FitOptions.__dataclass_fields__})
+
+
+def grown(n_stages=2, n=600, **given):
+    X, y = datasets.masked_interaction(n, random_state=1)
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, n)
+    data = training_data(X, y, weight)
+    fit = JointFit(data, options(**given), np.random.SeedSequence(0), SERIAL)
+    for _ in range(n_stages):
+        fit.grow()
+    return fit, data
+
+
+def test_rows_and_curves_stay_together():
+    fit, data = grown()
+    products, residual = fit.state.products.copy(), fit.state.residual.copy()
+    np.testing.assert_allclose(data.target - fit.model().predict(data.codes), residual, atol=1e-9)
+    for stage in range(2):
+        fill_products(fit._table, fit.state, stage)
+    np.testing.assert_allclose(fit.state.products, products, rtol=1e-9)
+
+
+def test_sweeps_without_penalties_lower_the_error():
+    # The little that holds every curve near zero is in units of a curvature that changes from
+    # sweep to sweep, so the error may rise by a little; a single block never raises its objective.
+    fit, _ = grown(smoothness=0.0, energy=0.0)
+    rules = SweepRules(0.0, 0.2, math.inf, True, False)
+    stop = np.zeros(1, dtype=bool)
+    losses = [sweep(fit._table, fit.state, rules, 1, stop) for _ in range(30)]
+    assert all(after <= before * 1.01 for before, after in pairwise(losses))
+    assert losses[-1] < losses[0]
+
+
+def test_at_convergence_the_gradient_is_zero():
+    fit, data = grown(smoothness=0.3, energy=0.05)
+    rules = SweepRules(0.05, 0.2, math.inf, True, False)
+    mean_square = sweep(fit._table, fit.state, rules, 1000, np.zeros(1, dtype=bool))
+    state, bins = fit.state, data.bins
+    assert np.sum(data.weight * state.residual) == pytest.approx(0.0, abs=1e-8)
+    for stage in range(2):
+        for j in range(bins.n_axes):
+            axis = bins.axis(j)
+            A, _, right = naive.block_system(
+                data.codes[:, j], *state.products[stage], state.residual, data.weight,
+                state.curves[stage][:, axis].ravel(), state.penalties[stage, j],
+                bins.axes[j].n_bins, bins.n_ordered[j], 0.05 * mean_square,
+            )  # fmt: skip
+            assert np.abs(np.linalg.solve(A, right)).max() < 1e-3
+
+
+def test_a_stopped_sweep_ends_at_once():
+    fit, _ = grown()
+    before = fit.state.curves.copy()
+    sweep(fit._table, fit.state, fit._rules(), 5, np.ones(1, dtype=bool))
+    np.testing.assert_array_equal(fit.state.curves, before)
+
+
+def test_the_masked_interaction_is_recovered():
+    X, y = datasets.masked_interaction(10_000, random_state=0)
+    X_test, y_test = datasets.masked_interaction(20_000, random_state=99)
+    model = TSLRegressor(**QUICK).fit(X, y)
+    assert np.sqrt(np.mean((model.predict(X_test) - y_test) ** 2)) <= 0.29
+
+
+def test_an_additive_function_and_an_irrelevant_feature():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(2000, 3))
+    y = 5.0 + np.sin(3 * X[:, 0]) + X[:, 1] ** 2 + rng.normal(0, 0.1, 2000)
+    model = TSLRegressor(random_state=0).fit(X, y)
+    X_new = rng.uniform(-1, 1, size=(2000, 3))
+    truth = 5.0 + np.sin(3 * X_new[:, 0]) + X_new[:, 1] ** 2
+    assert np.sqrt(np.mean((model.predict(X_new) - truth) ** 2)) < 0.05
+    moved = X_new.copy()
+    moved[:, 2] = rng.permutation(moved[:, 2])
+    assert np.std(model.predict(moved) - model.predict(X_new)) < 0.02
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_target_of_one_sign_starts_with_one_product(sign):
+    X, y = datasets.masked_interaction(800, random_state=0)
+    y = sign * np.exp(0.3 * y.clip(-3, 3))
+    model = TSLRegressor(**QUICK).fit(X, y)
+    assert model.stages_[0].is_one_branch
+    assert (model.stages_[0].minus is None) == (sign > 0)
+    mirrored = TSLRegressor(**QUICK).fit(X, -y)
+    np.testing.assert_allclose(mirrored.predict(X), -model.predict(X), rtol=1e-5, atol=1e-5)
+    assert model.score(X, y) > 0.9
+
+
+def test_levels_only_and_a_single_feature():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.choice(list("xyz"), 500), "b": rng.choice(list("uv"), 500)})
+    effect = frame["a"].map({"x": 0.0, "y": 2.0, "z": -1.0}) * frame["b"].map({"u": 1.0, "v": -2.0})
+    y = effect.to_numpy() + rng.normal(0, 0.1, 500)
+    assert TSLRegressor(**QUICK).fit(frame, y).score(frame, y) > 0.98
+    x = rng.normal(size=(400, 1))
+    assert TSLRegressor(**QUICK).fit(x, np.sin(2 * x[:, 0])).score(x, np.sin(2 * x[:, 0])) > 0.98
+
+
+def test_missing_values_get_their_own_factor():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=1000)
+    y = np.where(rng.random(1000) < 0.3, np.nan, 0.0) + x
+    X = np.where(np.isnan(y), np.nan, x)[:, None]
+    target = np.where(np.isnan(y), 4.0, x)
+    model = TSLRegressor(**QUICK).fit(X, target)
+    assert model.predict([[np.nan]])[0] == pytest.approx(4.0, abs=0.2)
+
+
+def test_huber_sweeps_resist_outliers():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(1500, 2))
+    truth = np.exp(X[:, 0]) * (1 + X[:, 1] ** 2)
+    y = truth + rng.normal(0, 0.1, 1500)
+    y[::25] += 30.0
+    errors = [
+        np.sqrt(np.mean((TSLRegressor(**QUICK, loss=loss).fit(X, y).predict(X) - truth) ** 2))
+        for loss in ("squared_error", "huber")
+    ]
+    assert errors[1] < 0.3 * errors[0]
+
+
+@pytest.mark.parametrize("given", [{"x": 1, "z": -1}, [1, 0, -1], np.array([1, 0, -1])])
+def test_monotone_constraints_hold_exactly(given):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(600, 3)), columns=["x", "y", "z"])
+    target = np.sin(2 * frame["x"]) * frame["y"] - frame["z"] ** 2 + rng.normal(0, 0.3, 600)
+    model = TSLRegressor(n_stages=4, early_stopping=False, random_state=0, monotonic_cst=given)
+    model.fit(frame, target)
+    for stage in model.stages_:
+        for j, direction in ((0, 1), (2, -1)):
+            axis = model.model_.bins.axis(j)
+            for branch in stage.branches:
+                logs = branch.log_factors[axis][:-1]
+                assert (np.diff(logs) * direction * branch.coefficient_sign >= 0).all()
+    for name, direction in (("x", 1), ("z", -1)):
+        for row in range(20):
+            grid = pd.DataFrame([frame.iloc[row]] * 200)
+            grid[name] = np.linspace(-4, 4, 200)
+            steps = np.diff(model.predict(grid)) * direction
+            assert (steps >= -1e-12 * target.abs().max()).all()
+    assert model.score(frame, target) > 0.1
+
+
+def test_constraints_that_contradict_are_refused():
+    frame = pd.DataFrame({"x": np.arange(20.0), "level": list("ab") * 10})
+    y = np.arange(20.0)
+
+    def refused(match, error=ValueError, **given):
+        with pytest.raises(error, match=match):
+            TSLRegressor(**QUICK | given).fit(frame, y)
+
+    refused(r"of columns among \['x', 'level'\], got 'q'", monotonic_cst={"q": 1})
+    refused("0 for the levels of column 'level', got 1", monotonic_cst={"level": 1})
+    refused("1 .increasing., -1 .decreasing. or 0 .free., got 2", monotonic_cst={"x": 2})
+    refused("as long as there are features .2.", monotonic_cst=[1])
+    refused("monotonic_cst must be None, a dict", TypeError, monotonic_cst="x")
+    refused("monotonic_cst needs refine='joint'", monotonic_cst=[1, 0], refine="scalars")
+    refused("products='single' has no joint refinement", products="single")
+
+
+def test_the_size_is_chosen_and_told():
+    X, y = datasets.masked_interaction(1500, random_state=0)
+    model = TSLRegressor(random_state=0).fit(X, y)
+    losses = [record.validation_loss for record in model.history_]
+    assert len(model.history_) == len(model.stages_)
+    assert min(losses) == losses[-1]  # both starts end at the best size
+    assert all(record.cancellation >= 1.0 for record in model.history_)
+    assert all(record.freedom > 0 for record in model.history_)
+    fixed = TSLRegressor(n_stages=3, early_stopping=False, random_state=0).fit(X, y)
+    assert len(fixed.stages_) == 3
+    assert fixed.history_[0].validation_loss is None
+
+
+def test_an_eval_set_or_groups_choose_the_size():
+    X, y = datasets.masked_interaction(1200, random_state=0)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    held = frame.iloc[800:], y[800:]
+    model = TSLRegressor(5, random_state=0).fit(frame.iloc[:800], y[:800], eval_set=held)
+    error = np.mean((model.predict(held[0]) - held[1]) ** 2)
+    assert model.history_[-1].validation_loss == pytest.approx(error, rel=1e-6)
+    groups = np.repeat(np.arange(60), 20)
+    TSLRegressor(2, random_state=0).fit(frame, y, groups=[f"g{g}" for g in groups])
+    with pytest.raises(ValueError, match="eval_set: X must have the columns seen by fit"):
+        TSLRegressor(2).fit(frame, y, eval_set=(frame.rename(columns={"a": "z"}), y))
+    with pytest.raises(TypeError, match="eval_set must be a pair"):
+        TSLRegressor(2).fit(frame, y, eval_set=frame)
+    with pytest.raises(ValueError, match="eval_set: Found input variables with inconsistent"):
+        TSLRegressor(2).fit(frame, y, eval_set=(frame, y[:5]))
+    with pytest.raises(ValueError, match=r"groups must have one value per row \(1200\), got shape"):
+        TSLRegressor(2).fit(frame, y, groups=[1, 2])
+    with pytest.raises(ValueError, match="groups must hold at least two groups"):
+        TSLRegressor(2).fit(frame, y, groups=np.ones(1200))
+    with pytest.raises(ValueError, match="eval_set needs refine='joint'"):
+        TSLRegressor(2, refine="scalars").fit(frame, y, eval_set=held)
+    with pytest.raises(ValueError, match=r"at least as many rows as folds \(5\), got 3"):
+        TSLRegressor(2, early_stopping=True).fit(X[:3], y[:3])
+
+
+def test_groups_are_never_on_both_sides():
+    from seplearn.fitting.selection import held_out_parts
+
+    X, y = datasets.masked_interaction(400, random_state=0)
+    data = training_data(X, y)
+    groups = np.repeat(np.arange(40), 10)
+    parts = held_out_parts(data, groups, 0.15, seed=0)
+    assert len(parts) == 5
+    assert sorted(np.concatenate([held for _, held in parts])) == list(range(400))
+    for fitted, held in parts:
+        assert not set(groups[fitted]) & set(groups[held])
+
+
+def test_noise_gives_the_constant_and_says_so():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)), rng.normal(size=300)
+    with pytest.warns(UserWarning, match="no stage improves on a constant; the model is the mean"):
+        model = TSLRegressor(random_state=0).fit(X, y)
+    assert model.stages_ == ()
+    np.testing.assert_allclose(model.predict(X), y.mean())
+
+
+def test_starts_are_averaged():
+    X, y = datasets.masked_interaction(800, random_state=0)
+    model = TSLRegressor(16, early_stopping=False, random_state=0).fit(X, y)
+    assert len(model.stages_) == 16
+    parts = model.predict_stages(X)
+    halves = [2 * parts[:, :8].sum(axis=1), 2 * parts[:, 8:].sum(axis=1)]
+    assert np.corrcoef(halves)[0, 1] > 0.9
+    assert not np.allclose(*halves)
+
+
+def test_fixed_smoothness_makes_curves_flat():
+    X, y = datasets.masked_interaction(800, random_state=0)
+    rough, smooth = (
+        TSLRegressor(**QUICK, smoothness=value).fit(X, y).stages_[0].plus.log_factors
+        for value in (0.0, 1e6)
+    )
+    assert np.std(smooth) < 0.1 * np.std(rough)
