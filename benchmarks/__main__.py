@@ -13,7 +13,8 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("accuracy", help=accuracy.__doc__.splitlines()[0])
     command.add_argument("--data-dir", type=Path, default=data.DEFAULT_FOLDER)
-    command.add_argument("--models", nargs="*", default=None, help="only these models")
+    only = "only these models; 'speed' for the fit times"
+    command.add_argument("--models", nargs="*", default=None, help=only)
     command.add_argument("--again", nargs="*", default=[], help="forget the rows of these first")
     command.add_argument("--report", action="store_true", help="write the tables, fit nothing")
     accuracy.main(parser.parse_args())

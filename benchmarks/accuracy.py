@@ -7,7 +7,8 @@ Two protocols, over all datasets of the folder:
 - five fresh splits (seeds 0 to 4; 0 and 1 for the slow EBM), every model with its defaults.
 
 One row per fit goes to ``results/accuracy.csv`` as soon as it is there; a fit that has a row is
-not repeated, so the run can be ended and taken up again. The tables are written from the rows.
+not repeated, so the run can be ended and taken up again. Fit times side by side with ``tensorsl``
+and EBM, and their growth, go to ``results/joint_speed.json``. The tables are written from both.
 
     python -m benchmarks accuracy
 """
@@ -29,7 +30,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 from tqdm import tqdm
 
-from benchmarks import accuracy_tables, data, machine
+from benchmarks import accuracy_tables, data, joint_speed, machine
 from benchmarks.rivals import RIVALS
 from seplearn import TSLRegressor
 
@@ -109,4 +110,6 @@ def main(arguments: argparse.Namespace) -> None:
         ]
         for name, split, model in tqdm(todo, desc="fits"):
             append(measure(folder, entries[name], split, model))
+        if wanted is None or "speed" in wanted:
+            joint_speed.run(folder)
     accuracy_tables.write(folder, read_rows(), RESULTS / "accuracy.md")

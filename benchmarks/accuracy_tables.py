@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,30 @@ def dataset_table(rows: pd.DataFrame, published: pd.DataFrame) -> list[str]:
     return lines
 
 
+def speed_summary(path: Path) -> list[str]:
+    """Fit times side by side, and per cell."""
+    if not path.exists():
+        return ["Not measured yet."]
+    result = json.loads(path.read_text(encoding="utf-8"))
+    lines = ["| table | model | seconds | RMSE | times ours |", "|---|---|---|---|---|"]
+    for table, case in result.items():
+        if isinstance(case, dict) and "times_faster" in case:
+            for model in ("seplearn", "seplearn, again", "tensorsl", "ebm"):
+                times = case["times_faster"].get(model)
+                lines.append(
+                    f"| {table} | {model} | {case[model]['seconds']:.1f} "
+                    f"| {case[model]['rmse']:.5g} | {'' if times is None else f'{times:.0f}'} |"
+                )
+    lines += ["", "| rows | features | stages | seconds | ns per cell and visit of a stage |"]
+    lines += ["|---|---|---|---|---|"]
+    for row in result.get("growth", []):
+        lines.append(
+            f"| {row['rows']:,} | {row['features']} | {row['stages']} | {row['seconds']:.1f} "
+            f"| {row['nanoseconds_per_cell_and_stage_visit']:.0f} |"
+        )
+    return lines
+
+
 def write(folder: Path, rows: pd.DataFrame, path: Path) -> None:
     """Write the Markdown page."""
     published = published_errors(folder)
@@ -144,6 +169,13 @@ def write(folder: Path, rows: pd.DataFrame, path: Path) -> None:
         "## Fresh splits: defaults against defaults",
         "",
         *fresh_summary(rows),
+        "",
+        "## Fit time, side by side",
+        "",
+        "`tensorsl` with the paper's tuned parameters for R <= 10, EBM with its defaults. Growth:",
+        "up to 8 stages, their number chosen; every later sweep visits a stage again.",
+        "",
+        *speed_summary(path.with_name("joint_speed.json")),
         "",
         "## Every dataset",
         "",
