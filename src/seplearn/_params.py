@@ -68,7 +68,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter(
         "energy",
-        0.05,
+        0.07,
         Interval(0),
         "Price of large products that cancel. More gives stages that can be read by themselves, "
         "less leaves the fit more freedom; see ``cancellation`` in ``history_``.",

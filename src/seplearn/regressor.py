@@ -84,7 +84,7 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         refine: str = "joint",
         n_starts: int = 2,
         smoothness: str | float = "auto",
-        energy: float = 0.05,
+        energy: float = 0.07,
         monotonic_cst: Any = None,
         early_stopping: str | bool = "auto",
         validation_fraction: float = 0.15,
