@@ -39,6 +39,8 @@ benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks.speed --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.fidelity --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.memory
+	$(BIN)/python -m benchmarks accuracy --data-dir $(DATA)
+	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.tables
 
 $(DEMO_STAMP): pyproject.toml | .venv

@@ -12,6 +12,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 START = "<!-- figures: written by benchmarks/tables.py from the result files -->"
 END = "<!-- end of figures -->"
+COVERAGE_START = "<!-- coverage: written by benchmarks/tables.py -->"
+COVERAGE_END = "<!-- end of coverage -->"
 
 
 def read(name: str) -> dict[str, Any]:
@@ -60,23 +62,44 @@ def fidelity_table(fidelity: dict[str, Any]) -> list[str]:
 
 def memory_line(memory: dict[str, Any]) -> list[str]:
     largest = memory["fits"][-1]
-    return [
-        (
-            f"A default fit of {largest['rows']:,} x {largest['columns']} float32 rows peaks at "
-            f"{largest['peak_gib']:.1f} GiB: {largest['bytes_per_row']:.0f} bytes a row, of which "
-            f"{largest['table_bytes_per_row']:.0f} are the table itself."
-        )
-    ]
+    size = f"{largest['rows']:,} x {largest['columns']} float32 rows"
+    line = (
+        f"A fit of 10 stages of 20 grids with `refine='scalars'` to {size} peaks at "
+        f"{largest['peak_gib']:.1f} GiB: {largest['bytes_per_row']:.0f} bytes a row, of which "
+        f"{largest['table_bytes_per_row']:.0f} are the table itself."
+    )
+    return [line]
+
+
+def accuracy_sections() -> list[str]:
+    """The summary of the accuracy benchmark, without its table of every dataset."""
+    page = (Path(__file__).parent / "results" / "accuracy.md").read_text(encoding="utf-8")
+    body = page.split("## ", 1)[1].split("## Every dataset")[0]
+    return ("### " + body.replace("\n## ", "\n### ")).rstrip().splitlines()
+
+
+def coverage_lines(coverage: dict[str, Any]) -> list[str]:
+    share = coverage["coverage"]
+    line = (
+        f"{share['x1']:.0%} (first curve) and {share['x2']:.0%} (second) of the cases, and the "
+        f"true mean of a row in {share['prediction']:.0%}."
+    )
+    return [line]
+
+
+def replace_between(path: Path, start: str, end: str, lines: list[str]) -> None:
+    before, rest = path.read_text(encoding="utf-8").split(start)
+    _, after = rest.split(end)
+    path.write_text(f"{before}{start}\n{chr(10).join(lines)}\n{end}{after}", encoding="utf-8")
 
 
 def main() -> None:
-    readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    before, rest = text.split(START)
-    _, after = rest.split(END)
     speed, fidelity = speed_table(read("speed")), fidelity_table(read("fidelity"))
-    tables = [*speed, "", *fidelity, "", *memory_line(read("memory"))]
-    readme.write_text(f"{before}{START}\n{chr(10).join(tables)}\n{END}{after}", encoding="utf-8")
+    paper = ["### The paper's way (`TSLRegressor.paper`)", "", *speed, "", *fidelity]
+    tables = [*accuracy_sections(), "", *paper, "", *memory_line(read("memory"))]
+    replace_between(ROOT / "README.md", START, END, tables)
+    page = ROOT / "docs" / "why-it-is-built-so.md"
+    replace_between(page, COVERAGE_START, COVERAGE_END, coverage_lines(read("coverage")))
 
 
 if __name__ == "__main__":
