@@ -86,4 +86,4 @@ def test_permuting_rows_changes_nothing(data, options):
     X, y = data
     order = np.random.default_rng(0).permutation(len(y))
     one, other = fit(X, y, **options), fit(X[order], y[order], **options)
-    np.testing.assert_allclose(other.predict(X), one.predict(X), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(other.predict(X), one.predict(X), rtol=1e-4, atol=1e-5)

@@ -133,7 +133,7 @@ def test_decay_gives_later_stages_fewer_splits(data):
 
 def test_min_gain_stops_a_grid_and_then_the_fit(data):
     X, y = data
-    model = TSLRegressor(**(QUICK | {"min_gain": 0.1, "n_stages": 10})).fit(X, y)
+    model = TSLRegressor(**(SCALARS | {"min_gain": 0.5, "n_stages": 10})).fit(X, y)
     assert 0 < len(model.stages_) < 10
     with pytest.warns(UserWarning, match="no stage improves on a constant"):
         constant = TSLRegressor(**(QUICK | {"min_gain": 2.0})).fit(X, y)
@@ -193,10 +193,10 @@ def test_weights_that_are_no_counts_still_fit(total):
     weight *= total / weight.sum()
     model = TSLRegressor(**QUICK).fit(X, y, sample_weight=weight)
     same = TSLRegressor(**QUICK).fit(X, y, sample_weight=weight / weight.mean())
-    np.testing.assert_allclose(model.predict(X), same.predict(X), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(model.predict(X), same.predict(X), rtol=1e-4, atol=1e-5)
     tiny = TSLRegressor(**QUICK).fit(X, y, sample_weight=np.full(300, 1e-3))
     np.testing.assert_allclose(
-        tiny.predict(X), TSLRegressor(**QUICK).fit(X, y).predict(X), rtol=1e-6, atol=1e-9
+        tiny.predict(X), TSLRegressor(**QUICK).fit(X, y).predict(X), rtol=1e-4, atol=1e-5
     )
 
 

@@ -20,7 +20,7 @@ from tests import naive
 
 pytestmark = pytest.mark.interpreted
 
-RULES = SweepRules(0.0, 1e6, math.inf, True, True)
+RULES = SweepRules(0.0, 1e6, math.inf, True, True, 1.0)
 
 
 class Case:
@@ -141,7 +141,7 @@ def test_learned_penalties_agree_with_dense_traces(case, noise):
             A, S, curve, case.mu, side, strengths[side], noise, case.n_bins, case.n_ordered
         )
         ours = learn_penalties(
-            case.block, mu, side, strengths[side], noise, case.n_bins, case.n_ordered
+            case.block, mu, side, strengths[side], noise, 1.0, case.n_bins, case.n_ordered
         )
         assert ours == pytest.approx(freedom, rel=1e-5, abs=1e-6)
         np.testing.assert_allclose(mu[side], expected, rtol=1e-4)

@@ -15,7 +15,7 @@ from seplearn import ModelFormatError, TSLRegressor, datasets, explain, load_mod
 from seplearn.model.format import StoredModel, decode, encode, read_file
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-QUICK = {"n_stages": 2, "n_grids": 2, "n_splits": 6, "random_state": 0}
+QUICK = {"early_stopping": False, "n_stages": 2, "n_grids": 2, "n_splits": 6, "random_state": 0}
 
 
 def mixed_table(n=200):

@@ -17,7 +17,8 @@ from seplearn.plots import plot_curves
 def test_every_kind_of_stage_draws(shift, options, tmp_path):
     X, y = datasets.masked_interaction(300, random_state=0)
     X[:, 2] = 1.0
-    model = TSLRegressor(1, n_grids=2, random_state=0, **options).fit(X, y + shift)
+    quick = {"early_stopping": False, "n_grids": 2, "random_state": 0}
+    model = TSLRegressor(1, **quick, **options).fit(X, y + shift)
     ranges = [(column.min(), column.max() + 1) for column in X.T]
     figure = plot_curves(explain.curves(model, 0), ranges)
     assert len(figure.axes) == 9

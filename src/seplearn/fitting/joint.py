@@ -26,7 +26,7 @@ from seplearn.model.stage import Branch, Stage
 N_SWEEPS = 12  # over everything, after each new stage, at least
 # A model that is to stay small is swept longer: its few curves must carry everything. In a large
 # one more sweeps fit noise in early stages that later ones would have left alone.
-STAGE_SWEEPS = 60
+STAGE_SWEEPS = 200
 _LARGEST_STEP = 0.2  # of a log-factor in one block update
 _SMALLEST_LAMBDA = 1e-3  # of a new branch, in standard deviations of y
 _STARTING_FREEDOM = 5.0  # of a curve, before it is known
@@ -75,7 +75,8 @@ class JointFit:
         if idle and (self._options.fit_intercept or len(self.state.scales) > 0):
             return None
         self._append(aggregate.stage)
-        self.refine(max(N_SWEEPS, STAGE_SWEEPS // self._options.n_stages))
+        self.refine(N_SWEEPS, rate=0.5 if self._options.loss == "huber" else 1.0)
+        self.refine(max(0, STAGE_SWEEPS // self._options.n_stages - N_SWEEPS), rate=0.5)
         model = self.model()
         return StageRecord(
             loss=self.mean_square,
@@ -89,9 +90,13 @@ class JointFit:
             freedom=float(self.state.freedom.sum()),
         )
 
-    def refine(self, n_sweeps: int) -> None:
-        """Sweep over everything, in a worker, so that the calling thread can be interrupted."""
-        rules, stop = self._rules(), self._workers.stop
+    def refine(self, n_sweeps: int, rate: float) -> None:
+        """Sweep over everything, in a worker, so that the calling thread can be interrupted.
+
+        Few sweeps must learn fast (``rate=1``). Many, so, would never settle: rounding errors grow
+        from sweep to sweep unless the learning is damped.
+        """
+        rules, stop = self._rules()._replace(rate=rate), self._workers.stop
 
         def run(state: JointState) -> float:
             return float(sweep(self._table, state, rules, n_sweeps, stop))
@@ -176,6 +181,7 @@ class JointFit:
             kappa=huber_kappa(self.state.residual, self._data.weight) if huber else math.inf,
             fit_intercept=self._options.fit_intercept,
             learns=self._options.smoothness == "auto",
+            rate=1.0,
         )
 
 

@@ -126,6 +126,7 @@ class SweepRules(NamedTuple):
     kappa: float  # Huber threshold; infinity is squared error
     fit_intercept: bool
     learns: bool  # whether penalties are updated
+    rate: float  # share of the update of their logs that is made
 
 
 class Block(NamedTuple):

@@ -241,6 +241,7 @@ def learn_penalties(
     side: int,
     curvature: float,
     noise: float,
+    rate: float,
     n_bins: int,
     n_ordered: int,
 ) -> float:
@@ -248,7 +249,7 @@ def learn_penalties(
 
     The penalties are Gaussian priors on the curve, and mu moves towards the maximum of the
     marginal likelihood (REML): mu_c = noise t_c / (theta' S_c theta) with
-    t_c = mu_c [tr(S^-1 S_c) - tr(A^-1 S_c)].
+    t_c = mu_c [tr(S^-1 S_c) - tr(A^-1 S_c)]. A ``rate`` below one damps the change of log mu.
     """
     for b in range(n_bins):
         for k in range(3):
@@ -274,7 +275,7 @@ def learn_penalties(
             continue
         t = max(mu[side, c] * curvature * trace[c], _FEWEST_FREEDOM)
         change = noise * t / max(square[c], _SMALLEST_SQUARE) / curvature / mu[side, c]
-        change = min(max(change, 1.0 / _LARGEST_CHANGE), _LARGEST_CHANGE)
+        change = min(max(change**rate, 1.0 / _LARGEST_CHANGE), _LARGEST_CHANGE)
         mu[side, c] = min(max(mu[side, c] * change, _LOWEST), _HIGHEST[c])
         freedom += t
     return freedom

@@ -221,10 +221,12 @@ def sweep_stage(
         curvature = update_block(block, mu, n_bins, n_ordered, table.direction[j], present, rules)
         store_curve(block, curves, first, n_bins)
         if rules.learns:
-            freedom = learn_penalties(block, mu, 0, curvature[0], noise_backbone, n_bins, n_ordered)
+            freedom = learn_penalties(
+                block, mu, 0, curvature[0], noise_backbone, rules.rate, n_bins, n_ordered
+            )
             if present[0] and present[1]:
                 freedom += learn_penalties(
-                    block, mu, 1, curvature[1], noise_tilt, n_bins, n_ordered
+                    block, mu, 1, curvature[1], noise_tilt, rules.rate, n_bins, n_ordered
                 )
             state.freedom[stage, j] = freedom
     multiply_rows(table.codes[left], block.factors, products, state.residual)

@@ -71,12 +71,12 @@ def read_file(path: str | os.PathLike[str]) -> StoredModel:
 def encode(stored: StoredModel) -> bytes:
     """The bytes of a model file."""
     bins = stored.model.bins
-    branches = _branches(stored.model)
+    branches, n_flat = _branches(stored.model), len(bins.frequencies)
     edges = [axis.edges for axis in bins.axes if isinstance(axis, NumericAxis)]
     tensors = {
         "frequencies": bins.frequencies,
         "edges": np.concatenate([*edges, np.empty(0)]),
-        "log_factors": np.array([b.log_factors for b in branches]).reshape(len(branches), -1),
+        "log_factors": np.array([b.log_factors for b in branches]).reshape(len(branches), n_flat),
         "coefficients": np.array(
             [(b.coefficient_sign, b.log_scale) for b in branches], dtype=np.float64
         ).reshape(-1, 2),
