@@ -37,6 +37,7 @@ VARIANTS = {
     "paper": {"scalars": "ols", "fit_intercept": False},
     "random state": {"random_state": np.random.RandomState(3)},
     "columns": {"categorical_features": ["flag"], "n_jobs": 2},
+    "bands": {"n_bootstrap": 3, "monotonic_cst": {"number": 1}},
 }
 
 
@@ -90,15 +91,25 @@ def test_nameless_models_too(tmp_path):
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.tsl")), ids=lambda path: path.name)
-def test_files_of_version_1_load_for_ever(path):
+def test_files_of_every_version_load_for_ever(path):
     model = load_model(path)
     expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     table = pd.DataFrame(expected["rows"])
     np.testing.assert_allclose(model.predict(table), expected["predictions"], rtol=1e-12)
+    if "intervals" in expected:
+        np.testing.assert_allclose(model.predict_interval(table), expected["intervals"], rtol=1e-12)
 
 
 def test_there_are_golden_files():
-    assert len(list(GOLDEN.glob("*.tsl"))) >= 2
+    assert len(list(GOLDEN.glob("*.tsl"))) >= 3
+
+
+def test_a_model_without_stages_is_saved(tmp_path):
+    frame, _ = mixed_table()
+    model = TSLRegressor(**QUICK).fit(frame, np.full(len(frame), 3.0))
+    model.save(tmp_path / "m.tsl")
+    assert model.stages_ == ()
+    np.testing.assert_array_equal(load_model(tmp_path / "m.tsl").predict(frame), 3.0)
 
 
 def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):

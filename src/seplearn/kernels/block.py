@@ -152,11 +152,12 @@ def objective(block: Block, n_bins: int, share: float) -> float:
 
 
 @part
-def constrain(block: Block, n_ordered: int, direction: int) -> None:
+def constrain(block: Block, n_ordered: int, direction: int, present: BoolArray) -> None:
     """Change the step so that it ends on monotone curves.
 
     The prediction rises with x_j if every + factor does and every - factor falls. Both ends of the
-    step are then monotone, hence also every point between: halving it keeps the constraint.
+    step are then monotone, hence also every point between: halving it keeps the constraint. A lone
+    product has no tilt, and only its own factor is constrained.
     """
     plus, minus = np.empty(n_ordered), np.empty(n_ordered)
     plus_weight, minus_weight = np.empty(n_ordered), np.empty(n_ordered)
@@ -168,6 +169,10 @@ def constrain(block: Block, n_ordered: int, direction: int) -> None:
         minus_weight[b] = block.sums[b, 2] + block.penalty[0, 2 * b]
     make_monotone(plus, plus_weight, direction)
     make_monotone(minus, minus_weight, -direction)
+    if not present[1]:
+        minus[:] = plus
+    elif not present[0]:
+        plus[:] = minus
     for b in range(n_ordered):
         block.step[2 * b] = 0.5 * (plus[b] + minus[b]) - block.curve[2 * b]
         block.step[2 * b + 1] = 0.5 * (plus[b] - minus[b]) - block.curve[2 * b + 1]
@@ -217,7 +222,7 @@ def update_block(
             step = min(max(block.step[2 * b + side], -rules.largest_step), rules.largest_step)
             block.step[2 * b + side] = step if tilts or side == 0 else 0.0
     if direction != 0:
-        constrain(block, n_ordered, direction)
+        constrain(block, n_ordered, direction, present)
     take_step(block, n_bins)
     return uu, vv
 
