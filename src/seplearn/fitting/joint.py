@@ -211,13 +211,19 @@ def to_model(state: JointState, data: TrainingData, table: SweepTable) -> Separa
 
 
 def sweep_table(data: TrainingData, options: FitOptions, hashes: RandomState) -> SweepTable:
-    """The rows in the layout of the sweeps; the order of visits depends on content alone."""
+    """The rows in the layout of the sweeps; the order of visits depends on content alone.
+
+    An axis on which all rows share a bin has nothing to say and is not visited.
+    """
+    used = np.add.reduceat(data.bins.frequencies > 0, data.bins.offset[:-1], dtype=np.int64)
+    order = np.argsort(hashes, kind="stable")
+    varying = order[used[order] > 1]
     return SweepTable(
         codes=np.ascontiguousarray(data.codes.T),
         offset=data.bins.offset,
         n_ordered=data.bins.n_ordered,
         direction=np.array(options.directions, dtype=np.int64),
-        visits=np.argsort(hashes, kind="stable"),
+        visits=varying if len(varying) else order[:1],
         frequencies=data.bins.frequencies,
         weight=data.weight,
     )
