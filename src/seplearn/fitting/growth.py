@@ -141,19 +141,27 @@ def _bootstrap(
     seed: np.random.SeedSequence,
     workers: Workers,
 ) -> tuple[SeparationModel, ...]:
-    """Refits to bootstrap samples, a few sweeps from the solution: stages and smoothness stay."""
+    """Refits to bootstrap samples, a few sweeps from the solution: stages and smoothness stay.
+
+    Sweeps with the true weights would move a little too, as a fit ends before it has converged;
+    what they move is taken off, so that the replicates lie around the model.
+    """
     if n_bootstrap == 0:
         return ()
     hashes = axis_hashes(data)
     draws = make_draws(data, hashes, True)
     seeds = seed.generate_state(n_bootstrap, np.uint64)
 
+    still = [fit.reweighted(data.weight, _BOOTSTRAP_SWEEPS) for fit in starts]
+
     def refit(k: int) -> SeparationModel:
         counts = np.zeros(len(data.target))
         state = random_streams(seeds[k], hashes)[-1:].copy()
         bootstrap_counts(state, draws.n_draws, draws.order, draws.cumulative, counts)
         weight = counts * draws.unit
-        return mean_model([fit.reweighted(weight, _BOOTSTRAP_SWEEPS) for fit in starts])
+        ends = [fit.reweighted(weight, _BOOTSTRAP_SWEEPS) for fit in starts]
+        pairs = zip(starts, still, ends, strict=True)
+        return mean_model([fit.moved(start, end) for fit, start, end in pairs])
 
     return tuple(workers.map(refit, range(n_bootstrap)))
 

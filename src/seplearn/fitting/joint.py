@@ -164,13 +164,23 @@ class JointFit:
         total = float(np.sum(weight * np.abs(net)))
         return float(np.sum(weight * size)) / total if total > 0 else 1.0
 
-    def reweighted(self, weight: FloatArray, n_sweeps: int) -> SeparationModel:
-        """The model refined from here with other weights, and the penalties as they are."""
+    def reweighted(self, weight: FloatArray, n_sweeps: int) -> JointState:
+        """The state refined from here with other weights, and the penalties as they are."""
         state = copied(self.state)
         rules = self._rules()._replace(learns=False)
         table = self._table._replace(weight=weight)
         sweep(table, state, rules, n_sweeps, self._workers.stop)
         fix_gauge(state, self._data)
+        return state
+
+    def moved(self, start: JointState, end: JointState) -> SeparationModel:
+        """The model with what changed from ``start`` to ``end`` added to its curves."""
+        here = self.state
+        state = here._replace(
+            curves=here.curves + end.curves - start.curves,
+            scales=here.scales + end.scales - start.scales,
+            intercept=here.intercept + end.intercept - start.intercept,
+        )
         return to_model(state, self._data, self._table)
 
     def _rules(self) -> SweepRules:
