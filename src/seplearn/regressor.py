@@ -329,7 +329,7 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         """
         Interval(0, 1, above=True).check("level", level)
         codes = self._codes(X)
-        if not self.model_.replicates:
+        if self.stages_ and not self.model_.replicates:
             raise ValueError(
                 "predict_interval needs bootstrap replicates: fit with n_bootstrap=100, got "
                 f"n_bootstrap={self.n_bootstrap}"

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import TSLRegressor, datasets
+from seplearn import TSLRegressor, datasets, explain
 from seplearn._params import TSL_PARAMETERS
 from seplearn.fitting.joint import JointFit
 from seplearn.fitting.options import FitOptions, TrainingData
@@ -219,6 +219,10 @@ def test_an_eval_set_or_groups_choose_the_size():
     TSLRegressor(2, random_state=0).fit(frame, y, groups=[f"g{g}" for g in groups])
     with pytest.raises(ValueError, match="eval_set: X must have the columns seen by fit"):
         TSLRegressor(2).fit(frame, y, eval_set=(frame.rename(columns={"a": "z"}), y))
+    again = TSLRegressor(5, random_state=0).fit(frame.iloc[:800], y[:800], eval_set=[held])
+    np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
+    with pytest.raises(ValueError, match="groups must not have missing values"):
+        TSLRegressor(2).fit(frame, y, groups=[None, *groups[1:]])
     with pytest.raises(TypeError, match="eval_set must be a pair"):
         TSLRegressor(2).fit(frame, y, eval_set=frame)
     with pytest.raises(ValueError, match="eval_set: Found input variables with inconsistent"):
@@ -253,6 +257,9 @@ def test_noise_gives_the_constant_and_says_so():
         model = TSLRegressor(random_state=0).fit(X, y)
     assert model.stages_ == ()
     np.testing.assert_allclose(model.predict(X), y.mean())
+    np.testing.assert_allclose(model.predict_interval(X), y.mean())
+    with pytest.raises(ValueError, match="model has no stages"):
+        explain.curves(model, 0)
 
 
 def test_starts_are_averaged():

@@ -80,6 +80,8 @@ def curves(model: Any, stage: int, level: float = 0.9) -> tuple[Curve, ...]:
     fitted = getattr(model, "model_", model)
     if not isinstance(fitted, SeparationModel):
         raise wrong_type("model", "a fitted estimator or its model_", model)
+    if not fitted.stages:
+        raise ValueError("model has no stages, only its intercept, so there are no curves")
     if stage not in range(len(fitted.stages)):
         raise out_of_range("stage", f"an integer from 0 to {len(fitted.stages) - 1}", stage)
     positions = [str(j) for j in range(fitted.bins.n_axes)]

@@ -60,7 +60,12 @@ class SeparationModel:
         return out
 
     def interval(self, codes: CodeArray, level: float) -> FloatArray:
-        """Central share ``level`` of the replicates' predictions, shape (n, 2)."""
+        """Central share ``level`` of the replicates' predictions, shape (n, 2).
+
+        A model without stages has no replicates: it is its intercept, which is both ends.
+        """
+        if not self.stages:
+            return np.full((len(codes), 2), self.intercept)
         predictions = np.array([replicate.predict(codes) for replicate in self.replicates])
         ends = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
         quantiles: FloatArray = np.quantile(predictions, ends, axis=0).T

@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import _check_sample_weight
 
-from seplearn._errors import wrong_type
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.table.columns import Table, open_table, read_target
+from seplearn.table.columns import Table, is_missing, open_table, read_target
 from seplearn.table.schema import Schema
 
 
@@ -53,9 +52,10 @@ def rows_with_target(X: Any, y: Any) -> tuple[Table, FloatArray]:
 
 def eval_rows(eval_set: Any, schema: Schema) -> tuple[Table, list[int], FloatArray]:
     """The table of an ``eval_set``, where its features are, and its target."""
-    pair = isinstance(eval_set, (tuple, list)) and len(eval_set) == 2
-    if not pair:
-        raise wrong_type("eval_set", "a pair (X, y)", eval_set)
+    if isinstance(eval_set, list) and len(eval_set) == 1:
+        eval_set = eval_set[0]  # as LightGBM and XGBoost take it
+    if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
+        raise TypeError(f"eval_set must be a pair (X, y), got {type(eval_set).__name__}")
     try:
         table, y = rows_with_target(*eval_set)
         return table, schema.columns_in(table, "eval_set"), y
@@ -67,9 +67,11 @@ def _group_numbers(groups: Any, n: int) -> IntArray:
     values = np.asarray(read_target(groups))
     if values.ndim != 1 or len(values) != n:
         raise ValueError(f"groups must have one value per row ({n}), got shape {values.shape}")
-    distinct, numbers = np.unique(values, return_inverse=True)
+    if any(is_missing(value) for value in values.tolist()):
+        raise ValueError("groups must not have missing values, got some")
+    distinct, numbers = np.unique(values.astype(str), return_inverse=True)
     if len(distinct) < 2:
-        raise ValueError(f"groups must hold at least two groups, got only {distinct[0]!r}")
+        raise ValueError(f"groups must hold at least two groups, got only {str(distinct[0])!r}")
     return numbers.astype(np.int64)
 
 
