@@ -49,8 +49,8 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         Choice(("joint", "scalars")),
         "What happens after each new stage. 'joint': all curves of all stages are optimised "
         "together, each as smooth as the data say. 'scalars': curves are frozen and all lambda "
-        "refitted, as in the paper; ``n_starts``, ``smoothness``, ``energy``, ``monotonic_cst``, "
-        "``early_stopping`` and ``n_bootstrap`` then have no effect.",
+        "refitted, as in the paper; ``n_starts``, ``smoothness``, ``energy``, ``early_stopping`` "
+        "and ``n_bootstrap`` then have no effect, and ``monotonic_cst`` is refused.",
     ),
     Parameter(
         "n_starts",
@@ -85,7 +85,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         WordOr("auto", Flag()),
         "Whether to choose the number of stages by the error on rows held out, and then to fit "
         "all rows: five folds up to 5,000 rows, two held-out parts up to 20,000, one above. "
-        "'auto': yes, from 100 rows on. False: always ``n_stages``.",
+        "'auto': yes, from 100 rows on. False: ``n_stages`` (divided evenly among the starts).",
     ),
     Parameter(
         "validation_fraction",

@@ -221,7 +221,7 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
             when rows of a group are alike (a patient, a building, a day).
         callback : callable, optional
             Called as ``callback(stage, record)`` after each new :class:`Stage`, with its
-            :class:`StageRecord`. When it returns True the fit ends with the stages so far.
+            :class:`StageRecord`; True ends the fit. Not called while the size is being chosen.
 
         Returns
         -------

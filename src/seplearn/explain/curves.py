@@ -29,7 +29,7 @@ class Curve:
         below them, and the last bin is that of missing values. A categorical axis has ``levels``,
         a bin each, then a bin for rare levels, for missing values and for levels never seen.
     frequencies : array of shape (n_bins,)
-        Share of the training weight in each bin; a bin without any is neutral.
+        Share of the training weight in each bin; a level without any is neutral.
     plus, minus : array of shape (n_bins,), or None
         The factors a_plus and a_minus; None for an absent branch.
     backbone : array of shape (n_bins,), or None

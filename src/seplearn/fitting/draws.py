@@ -2,7 +2,8 @@
 
 Columns and rows are told apart by their content. So the same seed gives the same fit, up to
 rounding, when columns or rows are permuted, a feature is transformed increasingly, y is shifted or
-multiplied by a number, or rows are repeated instead of weighted.
+multiplied by a number, or rows are repeated instead of weighted. (With joint refinement a shift
+of y does change the fit: its first stage sees y itself.)
 """
 
 from __future__ import annotations

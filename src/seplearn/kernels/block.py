@@ -20,7 +20,7 @@ from seplearn.kernels.isotonic import make_monotone
 FIRST, SIZE, SECOND = 0, 1, 2  # the penalties of a curve: first differences, size, second ones
 SMOOTH_BINS = 20  # ordered bins from which on a curve has a penalty on second differences
 # Share of the curvature that holds every log-factor near zero whatever is learned: the penalty
-# matrix must have an inverse, and a bin without rows must stay neutral.
+# matrix must have an inverse, and a level without rows must stay neutral.
 _HOLD = 1e-4
 # Backbone curvature counts as at least this share of the tilt's: where P+ and P- are equal the
 # backbone has none, and penalties in units of it would vanish.
@@ -229,7 +229,7 @@ def update_block(
 
 @part
 def differences_trace(bands: FloatArray, at: int, stride: int, order: int) -> float:
-    """D' Z d for the difference d of this order that starts at position ``at``."""
+    """The form d' Z d for the difference d of this order that starts at position ``at``."""
     if order == 1:
         value = bands[0, at] + bands[0, at + stride] - 2.0 * bands[stride, at]
     else:
