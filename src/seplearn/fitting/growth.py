@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
-from seplearn.fitting.joint import JointFit
+from seplearn.fitting.joint import JointFit, constant_model
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.selection import (
     HeldOut,
@@ -58,7 +58,7 @@ def fit_joint(
     """
     n_starts = min(options.n_starts, max(1, options.n_stages // FEWEST_STAGES))
     most = options.n_stages // n_starts
-    constant = SeparationModel(data.bins, _constant(data, options), ())
+    constant = constant_model(data, options)
     if np.ptp(data.target) == 0.0 and options.fit_intercept:
         return constant, []
     starts_seed, parts_seed = seed.spawn(2)
@@ -174,7 +174,3 @@ def _say_constant(options: FitOptions) -> None:
         UserWarning,
         stacklevel=2,
     )
-
-
-def _constant(data: TrainingData, options: FitOptions) -> float:
-    return float(np.average(data.target, weights=data.weight)) if options.fit_intercept else 0.0

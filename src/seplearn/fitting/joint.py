@@ -107,7 +107,8 @@ class JointFit:
     def _append(self, stage: Stage) -> None:
         """Add a stage with its least-squares scalars; the curves keep the constraints."""
         data, state = self._data, self.state
-        branches = [b and _monotone(b, self._table) for b in (stage.plus, stage.minus)]
+        frequencies = data.bins.frequencies
+        branches = [b and _monotone(b, self._table, frequencies) for b in (stage.plus, stage.minus)]
         scalars = iter(self._scalars([branch for branch in branches if branch is not None]))
         logs = [(b.log_factors, math.log(next(scalars))) for b in branches if b is not None]
         (plus, log_plus), (minus, log_minus) = logs[0], logs[-1]
@@ -145,14 +146,6 @@ class JointFit:
     def model(self) -> SeparationModel:
         """The model as it stands."""
         return to_model(self.state, self._data, self._table)
-
-    @property
-    def constant(self) -> float:
-        """The model without any stage."""
-        data = self._data
-        if not self._options.fit_intercept:
-            return 0.0
-        return float(np.average(data.target, weights=data.weight))
 
     @property
     def cancellation(self) -> float:
@@ -234,7 +227,6 @@ def sweep_table(data: TrainingData, options: FitOptions, hashes: RandomState) ->
         n_ordered=data.bins.n_ordered,
         direction=np.array(options.directions, dtype=np.int64),
         visits=varying if len(varying) else order[:1],
-        frequencies=data.bins.frequencies,
         weight=data.weight,
     )
 
@@ -258,12 +250,18 @@ def empty_state(data: TrainingData, options: FitOptions) -> JointState:
     )
 
 
-def _monotone(branch: Branch, table: SweepTable) -> Branch:
+def constant_model(data: TrainingData, options: FitOptions) -> SeparationModel:
+    """The model without any stage: the mean, or zero where there is no intercept."""
+    mean = float(np.average(data.target, weights=data.weight)) if options.fit_intercept else 0.0
+    return SeparationModel(data.bins, mean, ())
+
+
+def _monotone(branch: Branch, table: SweepTable, frequencies: FloatArray) -> Branch:
     """The branch with the nearest curves that keep the constraints."""
     curves = branch.log_factors.copy()
     for j in np.flatnonzero(table.direction):
         part = slice(int(table.offset[j]), int(table.offset[j] + table.n_ordered[j]))
-        weight = table.frequencies[part] + 1e-12
+        weight = frequencies[part] + 1e-12
         make_monotone(curves[part], weight, float(branch.coefficient_sign * table.direction[j]))
     return Branch(branch.coefficient_sign, branch.log_scale, curves)
 

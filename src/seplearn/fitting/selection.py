@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from seplearn.fitting.draws import axis_hashes, row_keys
-from seplearn.fitting.joint import JointFit
+from seplearn.fitting.joint import JointFit, constant_model
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.workers import SerialWorkers, Workers
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
@@ -118,14 +118,15 @@ def path_by_parts(
     seeds = seed.spawn(len(parts))
 
     def start(k: int) -> JointFit:
-        return JointFit(data.rows(parts[k][0]), options, seeds[k], inner)
+        return JointFit(fitted[k], options, seeds[k], inner)
 
+    fitted = [data.rows(rows) for rows, _ in parts]
     fits = map_fits(start, range(len(parts)), workers)
     held = [HeldOut(data.codes[r], data.target[r], data.weight[r]) for _, r in parts]
     mass = sum(float(part.weight.sum()) for part in held)
     errors = [
-        part.error(np.full(len(part.target), fit.constant))
-        for part, fit in zip(held, fits, strict=True)
+        part.error(constant_model(rows, options).predict(part.codes))
+        for part, rows in zip(held, fitted, strict=True)
     ]
     path = Path((sum(errors) / mass,))
 

@@ -95,7 +95,6 @@ class SweepTable(NamedTuple):
     n_ordered: IntArray  # (p,): leading bins of the axis that have an order
     direction: IntArray  # (p,): 1 increasing, -1 decreasing, 0 free
     visits: IntArray  # the axes in the order in which a sweep visits them
-    frequencies: FloatArray  # (n_flat,): share of the training weight in each bin
     weight: FloatArray  # (n,)
 
 
