@@ -231,6 +231,20 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "Levels in fewer training rows share one bin.",
     ),
     Parameter(
+        "background_size",
+        1000,
+        Interval(0, whole=True),
+        "Training rows kept in the model, as numbers of bins, for explanations that average over "
+        "rows. 0 keeps none: such explanations then need a ``background`` table.",
+    ),
+    Parameter(
+        "keep_bags",
+        False,
+        Flag(),
+        "Whether to keep the bagged grids of every stage, for :func:`seplearn.explain.bags`; they "
+        "are not saved with the model.",
+    ),
+    Parameter(
         "random_state",
         None,
         Seed(),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from seplearn._errors import restored_on_failure, wrong_type
 from seplearn._params import (
@@ -19,25 +17,21 @@ from seplearn._params import (
     from_paper_names,
     paper_settings,
 )
-from seplearn._rules import Interval
+from seplearn.estimator import SeparationEstimator
 from seplearn.fitting.fit import check_options, fit_model, make_validation
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.progress import Callback, progress
+from seplearn.fitting.reference import reference_rows
 from seplearn.fitting.workers import ThreadWorkers, n_threads
-from seplearn.kernels.arrays import CodeArray, FloatArray
-from seplearn.model.format import StoredModel, to_plain, write_file
-from seplearn.model.model import SeparationModel
-from seplearn.model.record import StageRecord
-from seplearn.model.stage import Stage
+from seplearn.kernels.arrays import FloatArray
 from seplearn.table.binning import bin_table, bins_at_most
-from seplearn.table.columns import open_table
 from seplearn.table.constraints import feature_directions
 from seplearn.table.schema import Schema, categorical_columns
 from seplearn.table.training import eval_rows, target_scale, training_rows
 
 
 @documented(TSL_PARAMETERS)
-class TSLRegressor(RegressorMixin, BaseEstimator):
+class TSLRegressor(SeparationEstimator):
     """Tensor Separation Learning: a sum of stages, each a difference of two positive products.
 
     The model is ``m(x) = c + sum_l (lambda_plus prod_j a_plus_j(x_j) - lambda_minus prod_j
@@ -108,6 +102,8 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         max_bins: str | int = "auto",
         categorical_features: Any = "auto",
         min_category_count: int = 5,
+        background_size: int = 1000,
+        keep_bags: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -140,6 +136,8 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.min_category_count = min_category_count
+        self.background_size = background_size
+        self.keep_bags = keep_bags
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -268,85 +266,14 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
             model, records = fit_model(
                 data, options, validation, self.n_bootstrap, seed, workers, on_stage
             )
+            model = replace(model, reference=reference_rows(data, int(self.background_size)))
         self._store(schema, model.scaled(scale), [record.scaled(scale) for record in records])
-
-    def _store(self, schema: Schema, model: SeparationModel, history: list[StageRecord]) -> None:
-        self.model_ = model
-        self.history_ = history
-        self.n_features_in_ = schema.n_features
-        if schema.names is not None:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
-    @property
-    def _schema(self) -> Schema:
-        names = getattr(self, "feature_names_in_", None)
-        return Schema(self.n_features_in_, None if names is None else tuple(names))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _options(self, directions: tuple[int, ...]) -> FitOptions:
         names = set(FitOptions.__dataclass_fields__) - {"directions"}
         values = {name: getattr(self, name) for name in names}
         plain = {n: v.item() if isinstance(v, np.generic) else v for n, v in values.items()}
         return FitOptions(**plain, directions=directions)
-
-    @property
-    def stages_(self) -> tuple[Stage, ...]:
-        check_is_fitted(self)
-        return self.model_.stages
-
-    @property
-    def intercept_(self) -> float:
-        check_is_fitted(self)
-        return self.model_.intercept
-
-    def predict(self, X: Any) -> FloatArray:
-        """Predicted target, shape (n,): the intercept plus the contributions of all stages.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-        """
-        codes = self._codes(X)
-        return self.model_.predict(codes)
-
-    def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
-        """Bootstrap interval of the prediction, shape (n, 2): lower and upper end.
-
-        How far the fitted mean would move with another sample of rows, given the stages and the
-        smoothness that were chosen. Single outcomes vary more: their noise comes on top.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-        level : float
-            Share of the bootstrap replicates inside; needs ``n_bootstrap`` > 0.
-        """
-        Interval(0, 1, above=True).check("level", level)
-        codes = self._codes(X)
-        if self.stages_ and not self.model_.replicates:
-            raise ValueError(
-                "predict_interval needs bootstrap replicates: fit with n_bootstrap=100, got "
-                f"n_bootstrap={self.n_bootstrap}"
-            )
-        return self.model_.interval(codes, float(level))
-
-    def predict_stages(self, X: Any) -> FloatArray:
-        """Contribution of every stage, shape (n, n_stages).
-
-        Their sum over stages plus ``intercept_`` is the prediction.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-        """
-        codes = self._codes(X)
-        return self.model_.contributions(codes)
 
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """Prediction of the model as it stood after each stage, with ``refine="scalars"``.
@@ -370,29 +297,3 @@ class TSLRegressor(RegressorMixin, BaseEstimator):
             )
         for record in self.history_:
             yield self.model_.with_scalars(record.scalars, record.intercept).predict(codes)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator to a file; :func:`seplearn.load_model` reads it.
-
-        The file is written beside its place and then moved there, so an interrupted save leaves
-        no half-written file.
-
-        Parameters
-        ----------
-        path : str or path
-            Conventionally ending in ``.tsl``.
-        """
-        check_is_fitted(self)
-        params = self.get_params(deep=False)
-        write_file(path, StoredModel(self.model_, self._schema, tuple(self.history_), params))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The model as plain numbers and lists for ``json.dump``; see ``docs/model-json.md``."""
-        check_is_fitted(self)
-        return to_plain(self.model_, self._schema)
-
-    def _codes(self, X: Any) -> CodeArray:
-        check_is_fitted(self)
-        table = open_table(X)
-        columns = self._schema.columns_in(table, type(self).__name__)
-        return self.model_.bins.codes(table, columns)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.scalars import Projection, least_squares
-from seplearn.model.stage import Branch
+from seplearn.model.stage import Branch, Stage
 from seplearn.table.binning import Bins, NumericAxis
 from tests import naive
 from tests.problems import problems
@@ -39,8 +39,8 @@ def test_backfit_agrees_with_the_oracle(problem, n, scalars, fit_intercept, sign
     expected = naive.backfit(columns, data.target, data.weight, rule, fit_intercept)
     loss, best = (np.sum(data.weight * (data.target - f) ** 2) for f in (scales.fitted, expected))
     assert loss == pytest.approx(best, rel=1e-6, abs=1e-9)
-    refitted = [scales.apply(branch, k) for k, branch in enumerate(branches)]
-    total = scales.intercept + sum(b.evaluate(data.codes, data.bins) for b in refitted)
+    refitted = scales.apply([Stage(branch, None) for branch in branches])
+    total = scales.intercept + sum(s.evaluate(data.codes, data.bins) for s in refitted)
     np.testing.assert_allclose(total, scales.fitted, rtol=1e-9, atol=1e-9)
     if rule == "nnls":
         assert (scales.signs >= 0).all()

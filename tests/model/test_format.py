@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import seplearn
 from seplearn import ModelFormatError, TSLRegressor, datasets, explain, load_model
-from seplearn.model.format import StoredModel, decode, encode, read_file
+from seplearn.model.format import VERSION, StoredModel, decode, encode, read_file
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 QUICK = {"early_stopping": False, "n_stages": 2, "n_grids": 2, "n_splits": 6, "random_state": 0}
@@ -211,7 +211,7 @@ def claim_ten_gigabytes(header, outer):
 HOSTILE = {
     "ten gigabytes": claim_ten_gigabytes,
     "another format": lambda h, o: h.update(format="pickle"),
-    "a later version": lambda h, o: h.update(version=3),
+    "a later version": lambda h, o: h.update(version=VERSION + 1),
     "version zero": lambda h, o: h.update(version=0),
     "a version in words": lambda h, o: h.update(version="one"),
     "no axes": lambda h, o: h.update(axes=[]),

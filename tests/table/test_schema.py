@@ -10,7 +10,7 @@ FRAME = pd.DataFrame({"a": [1, 2], "b": [3, 4], "c": ["x", "y"]})
 
 def test_columns_are_found_by_name():
     schema = Schema.of(open_table(FRAME))
-    assert schema == Schema(3, ("a", "b", "c"))
+    assert schema == Schema(3, ("a", "b", "c"), "pandas")
     assert schema.columns_in(open_table(FRAME[["c", "a", "b"]]), "Model") == [1, 2, 0]
 
 

@@ -1,5 +1,54 @@
-"""Explanations: a fitted model in, frozen results out; each is exact for the model."""
+"""Explanations: a fitted model in, frozen results out; each is exact for the model.
 
-from seplearn.explain.curves import Curve, curves
+Every result holds its numbers as attributes, gives them as a data frame with ``frame()`` and draws
+them with ``plot()``. Stages are counted from zero, as in ``estimator.stages_``; features are given
+by name or by position.
+"""
 
-__all__ = ["Curve", "curves"]
+from seplearn.explain.bags import BagCurves, bags
+from seplearn.explain.curves import Curve, StageCurves, curves
+from seplearn.explain.dependence import PartialDependence, partial_dependence
+from seplearn.explain.ice import IndividualExpectation, ice
+from seplearn.explain.importance import Importance, importance
+from seplearn.explain.interactions import Interactions, interactions
+from seplearn.explain.local import LocalExplanation, local
+from seplearn.explain.maps import StageMap, maps
+from seplearn.explain.reconstruct import Reconstruction, reconstruct
+from seplearn.explain.roles import FeatureRole, Roles, StageRoles, roles
+from seplearn.explain.shapley import ShapleyValues, shapley
+from seplearn.explain.stages import StageContributions, select_stages, stages
+from seplearn.explain.tilt import Flip, TiltDiagnostics, tilt
+
+__all__ = [
+    "BagCurves",
+    "Curve",
+    "FeatureRole",
+    "Flip",
+    "Importance",
+    "IndividualExpectation",
+    "Interactions",
+    "LocalExplanation",
+    "PartialDependence",
+    "Reconstruction",
+    "Roles",
+    "ShapleyValues",
+    "StageContributions",
+    "StageCurves",
+    "StageMap",
+    "StageRoles",
+    "TiltDiagnostics",
+    "bags",
+    "curves",
+    "ice",
+    "importance",
+    "interactions",
+    "local",
+    "maps",
+    "partial_dependence",
+    "reconstruct",
+    "roles",
+    "select_stages",
+    "shapley",
+    "stages",
+    "tilt",
+]

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn._errors import out_of_range, wrong_type
+from seplearn.explain.axes import bin_values
+from seplearn.explain.products import sides
+from seplearn.explain.result import Explanation, band_of
+from seplearn.explain.subject import Subject, check_level
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
-from seplearn.model.stage import Branch
-from seplearn.table.binning import Axis
+from seplearn.model.stage import Stage
+from seplearn.table.binning import Axis, NumericAxis
+
+PARTS = ("plus", "minus", "backbone", "tilt")
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve(Explanation):
     """The step curves of one feature in one stage.
 
     Attributes
@@ -44,6 +51,8 @@ class Curve:
         shape (2, n_bins): lower and upper end. Empty for a model without replicates.
     """
 
+    _figure: ClassVar[str] = "plot_curve"
+
     stage: int
     feature: int
     name: str
@@ -55,8 +64,82 @@ class Curve:
     tilt: FloatArray | None
     bands: dict[str, FloatArray] = field(default_factory=dict)
 
+    def _columns(self) -> dict[str, Any]:
+        """One row per bin; numeric bins have bounds, categorical ones a level."""
+        n = self.axis.n_bins
+        values: Any = bin_values(self.axis)
+        columns: dict[str, Any] = {
+            "stage": np.full(n, self.stage),
+            "feature": [self.name] * n,
+            "bin": np.arange(n),
+            "lower": np.full(n, np.nan),
+            "upper": np.full(n, np.nan),
+            "level": [""] * n,
+            "frequency": self.frequencies,
+        }
+        if isinstance(self.axis, NumericAxis):
+            columns["lower"][:-1] = [-np.inf, *self.axis.edges]
+            columns["upper"][:-1] = [*self.axis.edges, np.inf]
+        else:
+            columns["level"] = [str(value) for value in values]
+        for part in PARTS:
+            own: FloatArray | None = getattr(self, part)
+            columns[part] = np.full(n, np.nan) if own is None else own
+            if self.bands:
+                ends = self.bands.get(part, np.full((2, n), np.nan))
+                columns[f"{part}_lower"], columns[f"{part}_upper"] = ends
+        return columns
 
-def curves(model: Any, stage: int, level: float = 0.9) -> tuple[Curve, ...]:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StageCurves(Explanation):
+    """The curves of all features in one stage; ``curves[name]`` or ``curves[j]`` is one of them.
+
+    Attributes
+    ----------
+    stage : int
+        Counted from zero.
+    curves : tuple of Curve
+        In the order of the features.
+    lambda_plus, lambda_minus : float
+        The scalars of the two products; zero for an absent one.
+    backbone_scale : float
+        b_0 = sqrt(lambda_plus lambda_minus); the scale of the only product of a one-branch stage;
+        NaN for other stages.
+    tilt_intercept : float
+        d_0 = log(lambda_plus / lambda_minus) / 2; NaN where there is no tilt.
+    """
+
+    _figure: ClassVar[str] = "plot_curves"
+
+    stage: int
+    curves: tuple[Curve, ...]
+    lambda_plus: float
+    lambda_minus: float
+    backbone_scale: float
+    tilt_intercept: float
+
+    def __len__(self) -> int:
+        return len(self.curves)
+
+    def __iter__(self) -> Iterator[Curve]:
+        return iter(self.curves)
+
+    def __getitem__(self, feature: str | int) -> Curve:
+        if isinstance(feature, str):
+            names = [curve.name for curve in self.curves]
+            if feature not in names:
+                raise KeyError(f"feature must be one of {names}, got {feature!r}")
+            return self.curves[names.index(feature)]
+        return self.curves[feature]
+
+    def _columns(self) -> dict[str, Any]:
+        """The rows of all curves, one below the other."""
+        tables = [curve._columns() for curve in self.curves]
+        return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+
+
+def curves(model: Any, stage: int, level: float = 0.9) -> StageCurves:
     """The curves of all features in one stage.
 
     Parameters
@@ -77,53 +160,81 @@ def curves(model: Any, stage: int, level: float = 0.9) -> tuple[Curve, ...]:
     >>> [curve.backbone.shape == curve.tilt.shape for curve in explain.curves(estimator, 0)]
     [True, True, True]
     """
-    fitted = getattr(model, "model_", model)
-    if not isinstance(fitted, SeparationModel):
-        raise wrong_type("model", "a fitted estimator or its model_", model)
-    if not fitted.stages:
-        raise ValueError("model has no stages, only its intercept, so there are no curves")
-    if stage not in range(len(fitted.stages)):
-        raise out_of_range("stage", f"an integer from 0 to {len(fitted.stages) - 1}", stage)
-    positions = [str(j) for j in range(fitted.bins.n_axes)]
-    names = [str(name) for name in getattr(model, "feature_names_in_", positions)]
-    if not 0 < level < 1:
-        raise out_of_range("level", "a number between 0 and 1", level)
-    return tuple(_with_bands(fitted, stage, j, name, level) for j, name in enumerate(names))
+    subject = Subject.of(model)
+    number = subject.stage(stage)
+    level = check_level(level)
+    parts = subject.model.stages[number]
+    backbone_scale, tilt_intercept = stage_scales(parts)
+    library = subject.schema.library
+    return StageCurves(
+        stage=number,
+        curves=tuple(
+            replace(_with_bands(subject.model, number, j, name, level), library=library)
+            for j, name in enumerate(subject.names)
+        ),
+        lambda_plus=parts.lambda_plus,
+        lambda_minus=parts.lambda_minus,
+        backbone_scale=backbone_scale,
+        tilt_intercept=tilt_intercept,
+        library=library,
+    )
+
+
+def stage_scales(stage: Stage) -> tuple[float, float]:
+    """b_0 and d_0; NaN where the stage has none."""
+    adding, taking = stage.oriented
+    if stage.is_two_branch and adding is not None and taking is not None:
+        b0 = math.exp(0.5 * (adding.log_scale + taking.log_scale))
+        return b0, 0.5 * (adding.log_scale - taking.log_scale)
+    if stage.is_one_branch:
+        only = adding or taking
+        return (math.nan if only is None else math.exp(only.log_scale)), math.nan
+    return math.nan, math.nan
+
+
+def backbone_and_tilt(
+    stage: Stage, axis: slice | None = None
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Logs of b_j, and d_j, in the bins of one axis, or of all; None where the stage has none.
+
+    The tilt follows what a branch does: up is where the branch that adds to the prediction wins.
+    """
+    part = slice(None) if axis is None else axis
+    adding, taking = stage.oriented
+    if stage.is_two_branch and adding is not None and taking is not None:
+        plus, minus = adding.log_factors[part], taking.log_factors[part]
+        return 0.5 * (plus + minus), 0.5 * (plus - minus)
+    if stage.is_one_branch:
+        only = adding or taking
+        return (None if only is None else only.log_factors[part]), None
+    return None, None
 
 
 def _with_bands(model: SeparationModel, stage: int, j: int, name: str, level: float) -> Curve:
     curve = _curve(model, stage, j, name)
+    if not model.replicates:
+        return curve
     replicates = [_curve(replicate, stage, j, name) for replicate in model.replicates]
-    ends = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
     bands = {
-        part: np.quantile([getattr(other, part) for other in replicates], ends, axis=0)
-        for part in ("plus", "minus", "backbone", "tilt")
-        if replicates and getattr(curve, part) is not None
+        part: band_of([getattr(other, part) for other in replicates], level)
+        for part in PARTS
+        if getattr(curve, part) is not None
     }
     return replace(curve, bands=bands)
 
 
 def _curve(model: SeparationModel, stage: int, j: int, name: str) -> Curve:
     parts, axis = model.stages[stage], model.bins.axis(j)
-    adding, taking = parts.oriented
-    backbone = tilt = None
-    if parts.is_two_branch and adding is not None and taking is not None:
-        backbone = np.exp(0.5 * (adding.log_factors[axis] + taking.log_factors[axis]))
-        tilt = 0.5 * (adding.log_factors[axis] - taking.log_factors[axis])
-    elif parts.is_one_branch:
-        backbone = np.exp((adding or taking or parts.branches[0]).log_factors[axis])
+    log_backbone, tilt = backbone_and_tilt(parts, axis)
+    plus, minus = (None if b is None else b.factors(axis) for b in sides(parts))
     return Curve(
         stage=stage,
         feature=j,
         name=name,
         axis=model.bins.axes[j],
         frequencies=model.bins.frequencies[axis],
-        plus=_active_factors(parts.plus, axis),
-        minus=_active_factors(parts.minus, axis),
-        backbone=backbone,
+        plus=plus,
+        minus=minus,
+        backbone=None if log_backbone is None else np.exp(log_backbone),
         tilt=tilt,
     )
-
-
-def _active_factors(branch: Branch | None, axis: slice) -> FloatArray | None:
-    return None if branch is None or branch.coefficient_sign == 0.0 else branch.factors(axis)

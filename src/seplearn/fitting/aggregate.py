@@ -15,6 +15,7 @@ from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.workers import Workers
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.kernels.evaluate import distances_to, weighted_dot
+from seplearn.model.bag import Bag
 from seplearn.model.stage import Branch, Stage
 from seplearn.table.binning import Bins
 
@@ -25,6 +26,13 @@ class Aggregate:
 
     stage: Stage
     kept: IntArray
+    anchor: int
+
+    def bag(self, grids: list[Grid]) -> Bag:
+        """What is worth keeping of the grids it was made from."""
+        curves = np.array([grid.log_factors for grid in grids])
+        scalars = np.array([grid.scalars for grid in grids])
+        return Bag(curves, scalars, self.kept, self.anchor, self.stage)
 
 
 def anchor_of(scalars: FloatArray) -> int:
@@ -55,22 +63,25 @@ def combine(
     """Anchor, filter, average: the stage's curves with unit scalars."""
     signed = options.products == "single"
     keep = n_kept(len(grids), options.trim)
-    anchor = grids[anchor_of(np.array([grid.scalars for grid in grids]))]
+    central = anchor_of(np.array([grid.scalars for grid in grids]))
+    anchor = grids[central]
     if keep == len(grids):
         scores = np.zeros(keep)
+        scores[central] = 1.0
     elif options.anchor == "medoid" and not signed:
         scores = _closeness_to_medoid(grids, data.bins, branches, workers)
     else:
         scores = _similarities(grids, anchor, data, branches, signed, workers)
     # A stable sort: the earlier grid wins among equals.
     kept = np.sort(np.argsort(-scores, kind="stable")[:keep])
+    nearest = int(np.argmax(scores))
     survivors = [grids[c] for c in kept]
     if signed:
-        return Aggregate(_mean_signed(survivors, anchor, data.bins), kept)
+        return Aggregate(_mean_signed(survivors, anchor, data.bins), kept, nearest)
     mean = np.mean([grid.log_factors for grid in survivors], axis=0)
     plus = Branch(1.0, 0.0, mean[0]) if branches[0] else None
     minus = Branch(-1.0, 0.0, mean[1]) if branches[1] else None
-    return Aggregate(Stage(plus, minus), kept)
+    return Aggregate(Stage(plus, minus), kept, nearest)
 
 
 def _closeness_to_medoid(

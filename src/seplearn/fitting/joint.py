@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from seplearn.kernels.arrays import FloatArray, JointState, RandomState, SweepRu
 from seplearn.kernels.evaluate import weighted_dot
 from seplearn.kernels.isotonic import make_monotone
 from seplearn.kernels.sweep import fill_products, sweep
+from seplearn.model.bag import Bag
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import Branch, Stage
@@ -55,6 +57,7 @@ class JointFit:
         self._table = sweep_table(data, options, self._hashes)
         self.state = empty_state(data, options)
         self.mean_square = math.inf
+        self._bags: list[Bag] = []
 
     def grow(self) -> StageRecord | None:
         """Add a stage and refine everything; None when no grid of the new stage finds a step."""
@@ -74,6 +77,8 @@ class JointFit:
         # Without an intercept a first stage is worth having even if it is a constant.
         if idle and (self._options.fit_intercept or len(self.state.scales) > 0):
             return None
+        if self._options.keep_bags:
+            self._bags.append(aggregate.bag(grids))
         self._append(aggregate.stage)
         self.refine(N_SWEEPS, rate=0.5 if self._options.loss == "huber" else 1.0)
         self.refine(max(0, STAGE_SWEEPS // self._options.n_stages - N_SWEEPS), rate=0.5)
@@ -145,7 +150,7 @@ class JointFit:
 
     def model(self) -> SeparationModel:
         """The model as it stands."""
-        return to_model(self.state, self._data, self._table)
+        return replace(to_model(self.state, self._data, self._table), bags=tuple(self._bags))
 
     @property
     def cancellation(self) -> float:

@@ -44,6 +44,7 @@ class FitOptions:
     n_starts: int
     smoothness: Literal["auto"] | float
     energy: float
+    keep_bags: bool
     directions: tuple[int, ...]  # of every axis: 1 increasing, -1 decreasing, 0 free
 
 

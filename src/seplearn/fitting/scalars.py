@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.optimize import nnls
 from seplearn.fitting.options import Scalars, TrainingData
 from seplearn.kernels.arrays import FloatArray
 from seplearn.kernels.evaluate import weighted_dot
-from seplearn.model.stage import Branch
+from seplearn.model.stage import Branch, Stage
 
 _NOISE = 1e-12  # what is smaller than this share of a Gram matrix is rounding
 
@@ -80,10 +81,18 @@ class Scales:
     intercept: float
     fitted: FloatArray
 
-    def apply(self, branch: Branch, k: int) -> Branch:
-        """Branch number ``k`` with its refitted coefficient."""
-        sign = float(self.signs[k]) * branch.coefficient_sign
-        return branch.with_scale(sign, float(self.log_scales[k]))
+    def apply(self, stages: Sequence[Stage]) -> list[Stage]:
+        """The stages whose branches were appended, with their refitted coefficients."""
+        numbers = iter(range(len(self.signs)))
+
+        def refitted(branch: Branch | None) -> Branch | None:
+            if branch is None:
+                return None
+            k = next(numbers)
+            sign = float(self.signs[k]) * branch.coefficient_sign
+            return branch.with_scale(sign, float(self.log_scales[k]))
+
+        return [Stage(refitted(stage.plus), refitted(stage.minus)) for stage in stages]
 
 
 def least_squares(matrix: FloatArray, right: FloatArray, free: bool) -> FloatArray:

@@ -146,4 +146,5 @@ def mean_model(models: Sequence[SeparationModel]) -> SeparationModel:
     share = 1.0 / len(models)
     stages = tuple(stage.scaled(share) for model in models for stage in model.stages)
     intercept = sum(model.intercept for model in models) * share
-    return replace(models[0], intercept=intercept, stages=stages)
+    bags = tuple(bag for model in models for bag in model.bags)
+    return replace(models[0], intercept=intercept, stages=stages, bags=bags)

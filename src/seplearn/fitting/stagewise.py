@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,12 +12,13 @@ from seplearn.fitting.aggregate import Aggregate, combine
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
 from seplearn.fitting.grid import Grid, fit_grid, refine_rules
 from seplearn.fitting.options import FitOptions, TrainingData
-from seplearn.fitting.scalars import Projection, Scales
+from seplearn.fitting.scalars import Projection
 from seplearn.fitting.workers import Workers
 from seplearn.kernels.arrays import Draws, FloatArray, RandomState
+from seplearn.model.bag import Bag
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
-from seplearn.model.stage import Branch, Stage
+from seplearn.model.stage import Stage
 
 OnStage = Callable[[Stage, StageRecord], bool]
 
@@ -40,6 +42,7 @@ def fit_stagewise(
         fitted[:] = np.average(data.target, weights=data.weight)
     stages: list[Stage] = []
     records: list[StageRecord] = []
+    bags: list[Bag] = []
     model = SeparationModel(data.bins, float(fitted[0]), ())
     n_splits = options.n_splits
     for _ in range(options.n_stages):
@@ -52,18 +55,20 @@ def fit_stagewise(
         if stages and all(grid.n_actions == 0 for grid in grids):
             break
         stages.append(aggregate.stage)
+        if options.keep_bags:
+            bags.append(aggregate.bag(grids))
         for branch in aggregate.stage.branches:
             projection.append(branch)
         scales = projection.solve()
         fitted = scales.fitted
-        model = SeparationModel(data.bins, scales.intercept, tuple(_rescaled(stages, scales)))
+        model = SeparationModel(data.bins, scales.intercept, tuple(scales.apply(stages)))
         records.append(
             _record(model, data, grids, aggregate, fitted, time.perf_counter() - started)
         )
         if on_stage(model.stages[-1], records[-1]):
             break
         n_splits = max(1, round(n_splits * options.decay))
-    return model, records
+    return replace(model, bags=tuple(bags)), records
 
 
 def _prepared(data: TrainingData, bootstrap: bool) -> tuple[RandomState, Draws]:
@@ -101,15 +106,6 @@ def stage_branches(residual: FloatArray) -> tuple[bool, bool]:
     if (residual <= 0).all():
         return False, True
     return True, True
-
-
-def _rescaled(stages: list[Stage], scales: Scales) -> list[Stage]:
-    numbers = iter(range(len(scales.signs)))
-
-    def refitted(branch: Branch | None) -> Branch | None:
-        return None if branch is None else scales.apply(branch, next(numbers))
-
-    return [Stage(refitted(stage.plus), refitted(stage.minus)) for stage in stages]
 
 
 def _record(

@@ -21,13 +21,15 @@ from seplearn._errors import ModelFormatError
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
+from seplearn.model.reference import Reference
 from seplearn.model.stage import Branch, Stage
 from seplearn.table.binning import MAX_BINS, MAX_LEVELS, Axis, Bins, CategoricalAxis, NumericAxis
 from seplearn.table.schema import Schema
 
 FORMAT = "seplearn-model"
-VERSION = 2  # 2: what joint refinement adds to parameters and history, and bootstrap replicates
-JSON_VERSION = 1
+# 2: what joint refinement adds to parameters and history, and bootstrap replicates.
+# 3: reference rows, values of numeric features that have few, and the library of the table.
+VERSION = 3
 _KEY = "seplearn"
 _LARGEST_HEADER = 100 * 2**20
 _RECORD_OF_VERSION_1 = {
@@ -72,10 +74,13 @@ def encode(stored: StoredModel) -> bytes:
     """The bytes of a model file."""
     bins = stored.model.bins
     branches, n_flat = _branches(stored.model), len(bins.frequencies)
-    edges = [axis.edges for axis in bins.axes if isinstance(axis, NumericAxis)]
+    numeric = [axis for axis in bins.axes if isinstance(axis, NumericAxis)]
+    edges = [axis.edges for axis in numeric]
+    values = [axis.values for axis in numeric if axis.values is not None]
     tensors = {
         "frequencies": bins.frequencies,
         "edges": np.concatenate([*edges, np.empty(0)]),
+        "values": np.concatenate([*values, np.empty(0)]),
         "log_factors": np.array([b.log_factors for b in branches]).reshape(len(branches), n_flat),
         "coefficients": np.array(
             [(b.coefficient_sign, b.log_scale) for b in branches], dtype=np.float64
@@ -84,11 +89,15 @@ def encode(stored: StoredModel) -> bytes:
             [b.negative for b in branches if b.negative is not None], dtype=np.uint8
         ).reshape(-1, len(bins.frequencies)),
     } | _replicate_tensors(stored.model, len(branches))
+    if stored.model.reference is not None:
+        tensors["reference_codes"] = stored.model.reference.codes.astype(np.uint16)
+        tensors["reference_weight"] = stored.model.reference.weight
     header = {
         "format": FORMAT,
         "version": VERSION,
         "library": version("seplearn"),
         "names": stored.schema.names,
+        "frame": stored.schema.library,
         "axes": [_axis_header(axis) for axis in bins.axes],
         "intercept": stored.model.intercept,
         "stages": [
@@ -122,7 +131,8 @@ def _replicate_tensors(model: SeparationModel, n_branches: int) -> dict[str, Flo
 
 def _axis_header(axis: Axis) -> dict[str, Any]:
     if isinstance(axis, NumericAxis):
-        return {"kind": "numeric", "n_edges": len(axis.edges)}
+        known = axis.values is not None
+        return {"kind": "numeric", "n_edges": len(axis.edges), "values": known}
     return {"kind": "categorical", "levels": axis.levels, "rare": axis.rare}
 
 
@@ -191,7 +201,8 @@ def _read_header(data: bytes) -> dict[str, Any]:
 
 def _assemble(header: dict[str, Any], tensors: Mapping[str, Any]) -> StoredModel:
     edges = _tensor(tensors, "edges", (None,), allow_infinite=True)
-    axes = _axes(header["axes"], edges)
+    values = _tensor(tensors, "values", (None,), True) if "values" in tensors else np.empty(0)
+    axes = _axes(header["axes"], edges, values)
     n_flat = sum(axis.n_bins for axis in axes)
     frequencies = _tensor(tensors, "frequencies", (n_flat,))
     bins = Bins(axes, frequencies)
@@ -201,10 +212,14 @@ def _assemble(header: dict[str, Any], tensors: Mapping[str, Any]) -> StoredModel
     names = header["names"]
     if names is not None:
         _require(_texts(names) and len(set(names)) == len(names) == len(axes), "names of features")
-    schema = Schema(len(axes), None if names is None else tuple(names))
+    library = header.get("frame")
+    _require(library is None or isinstance(library, str), "library of the table")
+    schema = Schema(len(axes), None if names is None else tuple(names), library)
     model = SeparationModel(bins, _finite(header["intercept"]), stages)
     if header["version"] >= 2:
         model = replace(model, replicates=_replicates(model, tensors))
+    if "reference_codes" in tensors:
+        model = replace(model, reference=_reference(bins, tensors))
     history = tuple(_record(record) for record in header["history"])
     params = header["params"]
     _require(isinstance(params, dict), "parameters must be a table")
@@ -213,17 +228,22 @@ def _assemble(header: dict[str, Any], tensors: Mapping[str, Any]) -> StoredModel
     return StoredModel(model, schema, history, {k: _parameter(v) for k, v in params.items()})
 
 
-def _axes(headers: Any, edges: FloatArray) -> tuple[Axis, ...]:
+def _axes(headers: Any, edges: FloatArray, values: FloatArray) -> tuple[Axis, ...]:
     _require(isinstance(headers, list) and len(headers) > 0, "a model has at least one feature")
     axes: list[Axis] = []
-    used = 0
+    used = values_used = 0
     for header in headers:
         if header["kind"] == "numeric":
             size = header["n_edges"]
             _require(isinstance(size, int) and 0 <= size < MAX_BINS, "number of edges")
             own = edges[used : used + size]
             _require(len(own) == size and bool((own[1:] > own[:-1]).all()), "edges must ascend")
-            axes.append(NumericAxis(own))
+            known = None
+            if header.get("values"):
+                known = values[values_used : values_used + size + 1]
+                _require(len(known) == size + 1, "values of a numeric feature")
+                values_used += size + 1
+            axes.append(NumericAxis(own, known))
             used += size
         else:
             _require(header["kind"] == "categorical", "unknown kind of feature")
@@ -232,7 +252,7 @@ def _axes(headers: Any, edges: FloatArray) -> tuple[Axis, ...]:
             distinct = len(set(levels) | set(rare)) == len(levels) + len(rare)
             _require(distinct and len(levels) <= MAX_LEVELS, "levels must be distinct")
             axes.append(CategoricalAxis(tuple(levels), tuple(rare)))
-    _require(used == len(edges), "edges left over")
+    _require(used == len(edges) and values_used == len(values), "edges or values left over")
     return tuple(axes)
 
 
@@ -278,6 +298,17 @@ def _replicates(model: SeparationModel, tensors: Mapping[str, Any]) -> tuple[Sep
         )
         replicates.append(SeparationModel(model.bins, float(intercept), stages))
     return tuple(replicates)
+
+
+def _reference(bins: Bins, tensors: Mapping[str, Any]) -> Reference:
+    codes = tensors["reference_codes"]
+    _require(codes.dtype == np.uint16 and codes.ndim == 2, "type of the reference rows")
+    _require(codes.shape[1] == bins.n_axes and len(codes) > 0, "shape of the reference rows")
+    _require(bool((codes < np.diff(bins.offset)).all()), "bins of the reference rows")
+    weight = _tensor(tensors, "reference_weight", (len(codes),))
+    sound = bool((weight >= 0).all()) and np.isclose(weight.sum(), 1.0)
+    _require(bool(sound), "weights of the reference rows")
+    return Reference(codes, weight)
 
 
 def _record(values: Any) -> StageRecord:
@@ -331,28 +362,3 @@ def _finite(value: Any) -> float:
 def _require(condition: bool, what: str) -> None:
     if not condition:
         raise ModelFormatError(f"not a valid seplearn model: {what}")
-
-
-def to_plain(model: SeparationModel, schema: Schema) -> dict[str, Any]:
-    """The model as plain numbers, strings and lists; see ``docs/model-json.md``."""
-    bins = model.bins
-    names = schema.names or tuple(str(j) for j in range(schema.n_features))
-    features: list[dict[str, Any]] = []
-    for name, axis in zip(names, bins.axes, strict=True):
-        if isinstance(axis, NumericAxis):
-            features.append({"name": name, "kind": "numeric", "edges": axis.edges.tolist()})
-        else:
-            levels, rare = list(axis.levels), list(axis.rare)
-            features.append({"name": name, "kind": "categorical", "levels": levels, "rare": rare})
-    stages = [
-        [
-            {
-                "coefficient": branch.coefficient,
-                "factors": [branch.factors(bins.axis(j)).tolist() for j in range(bins.n_axes)],
-            }
-            for branch in stage.branches
-        ]
-        for stage in model.stages
-    ]
-    head = {"format": "seplearn-json", "version": JSON_VERSION, "intercept": model.intercept}
-    return head | {"features": features, "stages": stages}

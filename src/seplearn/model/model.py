@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from seplearn.kernels.arrays import CodeArray, FloatArray
+from seplearn.model.bag import Bag
+from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
 from seplearn.table.binning import Bins
 
@@ -20,20 +22,26 @@ class SeparationModel:
     ----------
     replicates : tuple of SeparationModel
         The same stages refitted to bootstrap samples, from which bands are made; may be empty.
+    reference : Reference or None
+        Training rows, as bins, over which explanations average.
+    bags : tuple of Bag
+        The grids every stage was made from, if they were kept; not saved in files.
     """
 
     bins: Bins
     intercept: float
     stages: tuple[Stage, ...]
     replicates: tuple[SeparationModel, ...] = ()
+    reference: Reference | None = None
+    bags: tuple[Bag, ...] = ()
 
     def scaled(self, factor: float) -> SeparationModel:
         """The model times a positive number."""
         stages = tuple(stage.scaled(factor) for stage in self.stages)
         replicates = tuple(replicate.scaled(factor) for replicate in self.replicates)
-        return replace(
-            self, intercept=self.intercept * factor, stages=stages, replicates=replicates
-        )
+        bags = tuple(bag.scaled(factor) for bag in self.bags)
+        intercept = self.intercept * factor
+        return replace(self, intercept=intercept, stages=stages, replicates=replicates, bags=bags)
 
     def with_scalars(
         self, scalars: Sequence[tuple[float, float]], intercept: float

@@ -19,14 +19,22 @@ MapColumns: TypeAlias = Callable[[Callable[[int], Any], Iterable[int]], list[Any
 MAX_BINS = 4095
 MAX_LEVELS = 60_000
 _MANY_ROWS = 50_000
+_FEW_VALUES = 32  # a numeric feature with at most so many distinct values remembers them
 _TAIL_CUTS = 12  # cuts at ranks 1, 2, 4, ..., 2**11 from each end, as far as quantiles are coarser
 
 
 @dataclass(frozen=True, eq=False)
 class NumericAxis:
-    """Ordered bins between ``edges``, and last the bin of missing values."""
+    """Ordered bins between ``edges``, and last the bin of missing values.
+
+    Attributes
+    ----------
+    values : array of shape (len(edges) + 1,), optional
+        The one training value in each ordered bin, for a feature with few distinct values.
+    """
 
     edges: FloatArray
+    values: FloatArray | None = None
 
     @property
     def n_bins(self) -> int:
@@ -109,6 +117,15 @@ def find_edges(column: FloatArray, max_bins: int) -> FloatArray:
     else:
         ranks = _quantile_and_tail_ranks(begins_run, len(ordered), max_bins - 1)
     return _between(ordered[ranks - 1], ordered[ranks])
+
+
+def find_numeric_axis(column: FloatArray, max_bins: int) -> NumericAxis:
+    """The axis of a column of numbers."""
+    edges = find_edges(column, max_bins)
+    if len(edges) >= _FEW_VALUES:
+        return NumericAxis(edges)
+    values = np.unique(column[~np.isnan(column)])
+    return NumericAxis(edges, values if len(values) == len(edges) + 1 else None)
 
 
 def _quantile_and_tail_ranks(begins_run: IntArray, n: int, max_cuts: int) -> IntArray:
@@ -224,6 +241,10 @@ class Bins:
             codes[:, j] = axis.codes(table, column)
         return codes
 
+    def flat(self, codes: CodeArray) -> IntArray:
+        """Where the bins of rows lie in a flat array."""
+        return self.offset[:-1] + codes.astype(np.int64)
+
     def means(self, flat: FloatArray) -> FloatArray:
         """Training-frequency-weighted mean of a flat array (..., n_flat) on every axis."""
         return np.add.reduceat(flat * self.frequencies, self.offset[:-1], axis=-1)
@@ -267,7 +288,7 @@ def bin_table(
         if categorical[j]:
             axis = find_levels(table.levels(j), min_category_count, table.label(j))
         else:
-            axis = NumericAxis(find_edges(table.numbers(j), max_bins))
+            axis = find_numeric_axis(table.numbers(j), max_bins)
         codes = axis.codes(table, j)
         counts = np.bincount(codes, weights=weight, minlength=axis.n_bins)
         return axis, counts.astype(np.float64), codes

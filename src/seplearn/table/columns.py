@@ -20,6 +20,7 @@ class Table(Protocol):
     names: tuple[str, ...] | None
     n_rows: int
     n_columns: int
+    library: str | None
 
     def is_categorical(self, j: int) -> bool:
         """Whether the values of column ``j`` are levels rather than numbers."""
@@ -68,6 +69,7 @@ class ArrayTable:
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         self.names: tuple[str, ...] | None = None
+        self.library: str | None = None
         self.n_rows, self.n_columns = array.shape
         self._array = array
 
@@ -108,6 +110,7 @@ class FrameTable:
         if any(text) and not all(text):
             raise TypeError(f"names of columns must be all strings or none, got {names!r}")
         self.names: tuple[str, ...] | None = tuple(names) if all(text) else None
+        self.library: str | None = frame.implementation.name.lower()
         self._frame = frame
 
     def _column(self, j: int) -> nw.Series[Any]:

@@ -16,10 +16,22 @@ from seplearn.table.columns import Table
 
 @dataclass(frozen=True)
 class Schema:
-    """The features seen by ``fit``: how many, and their names if they had any."""
+    """The features seen by ``fit``: how many, their names if they had any, and the library.
+
+    Attributes
+    ----------
+    library : str or None
+        The data frame library of the training table, in which explanations answer.
+    """
 
     n_features: int
     names: tuple[str, ...] | None
+    library: str | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names, or positions as text where there are none."""
+        return self.names or tuple(str(j) for j in range(self.n_features))
 
     @staticmethod
     def of(table: Table) -> Schema:
@@ -27,7 +39,7 @@ class Schema:
         if table.names is not None and len(set(table.names)) < len(table.names):
             twice = [name for name, count in Counter(table.names).items() if count > 1]
             raise ValueError(f"names of columns must be distinct, got more than one of {twice}")
-        return Schema(table.n_columns, table.names)
+        return Schema(table.n_columns, table.names, table.library)
 
     def columns_in(self, table: Table, estimator: str) -> list[int]:
         """Where the features are in ``table``: by name if both have names, else by position."""

@@ -1,0 +1,126 @@
+"""What all estimators of the package share: a fitted model that predicts and is saved."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from seplearn._rules import Interval
+from seplearn.kernels.arrays import CodeArray, FloatArray
+from seplearn.model.format import StoredModel, write_file
+from seplearn.model.model import SeparationModel
+from seplearn.model.plain import to_plain
+from seplearn.model.record import StageRecord
+from seplearn.model.stage import Stage
+from seplearn.table.columns import open_table
+from seplearn.table.schema import Schema
+
+
+class SeparationEstimator(RegressorMixin, BaseEstimator):
+    """A regressor whose fit leaves a :class:`SeparationModel` behind in ``model_``."""
+
+    n_bootstrap: int = 0
+
+    def _store(self, schema: Schema, model: SeparationModel, history: list[StageRecord]) -> None:
+        self.model_ = model
+        self.history_ = history
+        self.n_features_in_ = schema.n_features
+        if schema.names is not None:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self._library = schema.library
+
+    @property
+    def _schema(self) -> Schema:
+        names = getattr(self, "feature_names_in_", None)
+        library = getattr(self, "_library", None)
+        return Schema(self.n_features_in_, None if names is None else tuple(names), library)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @property
+    def stages_(self) -> tuple[Stage, ...]:
+        check_is_fitted(self)
+        return self.model_.stages
+
+    @property
+    def intercept_(self) -> float:
+        check_is_fitted(self)
+        return self.model_.intercept
+
+    def predict(self, X: Any) -> FloatArray:
+        """Predicted target, shape (n,): the intercept plus the contributions of all stages.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        """
+        codes = self._codes(X)
+        return self.model_.predict(codes)
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
+        """Bootstrap interval of the prediction, shape (n, 2): lower and upper end.
+
+        How far the fitted mean would move with another sample of rows, given the stages and the
+        smoothness that were chosen. Single outcomes vary more: their noise comes on top.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        level : float
+            Share of the bootstrap replicates inside; needs ``n_bootstrap`` > 0.
+        """
+        Interval(0, 1, above=True).check("level", level)
+        codes = self._codes(X)
+        if self.stages_ and not self.model_.replicates:
+            raise ValueError(
+                "predict_interval needs bootstrap replicates: fit with n_bootstrap=100, got "
+                f"n_bootstrap={self.n_bootstrap}"
+            )
+        return self.model_.interval(codes, float(level))
+
+    def predict_stages(self, X: Any) -> FloatArray:
+        """Contribution of every stage, shape (n, n_stages).
+
+        Their sum over stages plus ``intercept_`` is the prediction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        """
+        codes = self._codes(X)
+        return self.model_.contributions(codes)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a file; :func:`seplearn.load_model` reads it.
+
+        The file is written beside its place and then moved there, so an interrupted save leaves
+        no half-written file.
+
+        Parameters
+        ----------
+        path : str or path
+            Conventionally ending in ``.tsl``.
+        """
+        check_is_fitted(self)
+        params = self.get_params(deep=False)
+        write_file(path, StoredModel(self.model_, self._schema, tuple(self.history_), params))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as plain numbers and lists for ``json.dump``; see ``docs/model-json.md``."""
+        check_is_fitted(self)
+        return to_plain(self.model_, self._schema)
+
+    def _codes(self, X: Any) -> CodeArray:
+        check_is_fitted(self)
+        table = open_table(X)
+        columns = self._schema.columns_in(table, type(self).__name__)
+        return self.model_.bins.codes(table, columns)

@@ -1,0 +1,104 @@
+"""Individual conditional expectation: the prediction of single rows against one feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from seplearn._errors import out_of_range
+from seplearn.explain.axes import bin_values
+from seplearn.explain.products import SIDE_SIGN, rest_of_products, side_factors
+from seplearn.explain.result import Explanation
+from seplearn.explain.subject import Subject
+from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.table.binning import Axis
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IndividualExpectation(Explanation):
+    """Predictions of rows in which one feature is moved through all its bins.
+
+    Attributes
+    ----------
+    feature, name, axis, frequencies
+        The feature, its name, its bins and how often training rows fall into them.
+    values : array of shape (n_rows, n_bins)
+        Prediction of each row with the feature in each bin; of the chosen stage alone, without
+        the intercept, when a stage was chosen.
+    own : array of int of shape (n_rows,)
+        The bin in which each row really is.
+    stage : int or None
+        The stage shown; None for the whole model.
+    """
+
+    _figure: ClassVar[str] = "plot_ice"
+
+    feature: int
+    name: str
+    axis: Axis
+    frequencies: FloatArray
+    values: FloatArray
+    own: IntArray
+    stage: int | None
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per row and bin."""
+        n_rows, n_bins = self.values.shape
+        value = np.tile(bin_values(self.axis), n_rows)
+        name = f"{self.name} (value)" if self.name in {"row", "prediction"} else self.name
+        rows = np.repeat(np.arange(n_rows), n_bins)
+        return {"row": rows, name: value, "prediction": self.values.ravel()}
+
+
+def ice(
+    model: Any, feature: Any, X: Any = None, *, stage: int | None = None, max_rows: int = 200
+) -> IndividualExpectation:
+    """How the prediction of single rows moves with one feature.
+
+    Parameters
+    ----------
+    model : TSLRegressor or SeparationModel
+        A fitted estimator, or its ``model_``.
+    feature : str or int
+        Name or position.
+    X : table, optional
+        The rows. By default the reference rows kept in the model.
+    stage : int, optional
+        Show one stage, counted from zero, instead of the prediction.
+    max_rows : int
+        Of more rows, as many are taken at equal steps.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(1000, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> ice = explain.ice(model, 0, X[:3])
+    >>> bool(abs(ice.values[0, ice.own[0]] - model.predict(X[:1])[0]) < 1e-9)
+    True
+    """
+    subject = Subject.of(model)
+    j = subject.feature(feature)
+    if max_rows < 1:
+        raise out_of_range("max_rows", "an integer >= 1", max_rows)
+    fitted, bins = subject.model, subject.model.bins
+    codes = subject.rows(None).codes if X is None else subject.codes(X)
+    if len(codes) > max_rows:
+        codes = codes[np.arange(max_rows) * len(codes) // max_rows]
+    chosen = range(subject.n_stages) if stage is None else [subject.stage(stage)]
+    rest = rest_of_products(fitted, codes, [j])
+    values = np.full((len(codes), bins.axes[j].n_bins), fitted.intercept if stage is None else 0.0)
+    for s in chosen:
+        values += (SIDE_SIGN[:, None] * rest[s]).T @ side_factors(fitted.stages[s], bins.axis(j))
+    return IndividualExpectation(
+        feature=j,
+        name=subject.names[j],
+        axis=bins.axes[j],
+        frequencies=bins.frequencies[bins.axis(j)],
+        values=values,
+        own=codes[:, j].astype(np.int64),
+        stage=None if stage is None else int(stage),
+        library=subject.schema.library,
+    )

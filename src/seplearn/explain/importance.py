@@ -1,0 +1,190 @@
+"""Feature importance: how much backbone and tilt of every feature vary, stage by stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from seplearn._errors import out_of_range
+from seplearn.explain.products import sides
+from seplearn.explain.result import Explanation, band_of, make_frame
+from seplearn.explain.subject import Subject, check_level
+from seplearn.kernels.arrays import FloatArray
+from seplearn.model.model import SeparationModel
+from seplearn.model.reference import Reference
+from seplearn.model.stage import Stage
+from seplearn.table.binning import Bins
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance(Explanation):
+    """Variance of backbones and tilts, and what it comes to over all stages.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the features.
+    backbone, tilt : array of shape (n_stages, p)
+        Variance over the rows of b_j and of d_j in every stage. A stage of one product has that
+        product's factors for backbones and no tilt.
+    stage_weights : array of shape (n_stages,)
+        Mean square of every stage's contribution as a share of the sum over stages.
+    gamma : float
+        The weight of the tilt in ``combined``.
+    bands : dict
+        Bootstrap bands, each (2, p), of "total_backbone", "total_tilt" and "combined"; empty for
+        a model without replicates.
+    """
+
+    _figure: ClassVar[str] = "plot_importance"
+
+    names: tuple[str, ...]
+    backbone: FloatArray
+    tilt: FloatArray
+    stage_weights: FloatArray
+    gamma: float
+    bands: dict[str, FloatArray] = field(default_factory=dict)
+
+    @property
+    def total_backbone(self) -> FloatArray:
+        """Sum over stages of stage weight times backbone variance, shape (p,)."""
+        total: FloatArray = self.stage_weights @ self.backbone
+        return total
+
+    @property
+    def total_tilt(self) -> FloatArray:
+        """Sum over stages of stage weight times tilt variance, shape (p,)."""
+        total: FloatArray = self.stage_weights @ self.tilt
+        return total
+
+    @property
+    def combined(self) -> FloatArray:
+        """``total_backbone + gamma * total_tilt``, shape (p,)."""
+        return self.total_backbone + self.gamma * self.total_tilt
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per feature, the most important first."""
+        order = np.argsort(-self.combined, kind="stable")
+        columns: dict[str, Any] = {"feature": [self.names[j] for j in order]}
+        for part in ("combined", "total_backbone", "total_tilt"):
+            columns[part] = getattr(self, part)[order]
+            if part in self.bands:
+                columns[f"{part}_lower"], columns[f"{part}_upper"] = self.bands[part][:, order]
+        return columns
+
+    def stage_frame(self) -> Any:
+        """One row per stage and feature, as a data frame."""
+        n_stages, p = self.backbone.shape
+        columns = {
+            "stage": np.repeat(np.arange(n_stages), p),
+            "stage_weight": np.repeat(self.stage_weights, p),
+            "feature": list(self.names) * n_stages,
+            "backbone": self.backbone.ravel(),
+            "tilt": self.tilt.ravel(),
+        }
+        return make_frame(columns, self.library)
+
+
+def importance(
+    model: Any, *, gamma: float = 1.0, background: Any = None, level: float = 0.9
+) -> Importance:
+    """How important every feature is, as the paper defines it.
+
+    Parameters
+    ----------
+    model : TSLRegressor or SeparationModel
+        A fitted estimator, or its ``model_``.
+    gamma : float
+        How much a variance of the tilt counts beside one of the backbone.
+    background : table, optional
+        Rows over which variances and stage weights are taken. By default variances are over all
+        training rows, whose bins the model has counted, and stage weights over the reference rows
+        kept in the model.
+    level : float
+        Share of the bootstrap replicates inside bands, for a model with ``n_bootstrap``.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(1000, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> importance = explain.importance(model)
+    >>> int(importance.total_tilt.argmax())
+    2
+    """
+    subject = Subject.of(model)
+    if not 0 <= gamma < np.inf:
+        raise out_of_range("gamma", "a number >= 0", gamma)
+    level = check_level(level)
+    rows = subject.rows(background)
+    bins = subject.model.bins
+    frequencies = bins.frequencies if background is None else row_frequencies(bins, rows)
+    replicates = [
+        _importance(other, subject, rows, frequencies, gamma) for other in subject.model.replicates
+    ]
+    bands = {
+        part: band_of([getattr(other, part) for other in replicates], level)
+        for part in ("total_backbone", "total_tilt", "combined")
+        if replicates
+    }
+    return _importance(subject.model, subject, rows, frequencies, gamma, bands)
+
+
+def row_frequencies(bins: Bins, rows: Reference) -> FloatArray:
+    """Share of the rows' weight in every bin of every axis."""
+    counts = [
+        np.bincount(rows.codes[:, j], weights=rows.weight, minlength=axis.n_bins)
+        for j, axis in enumerate(bins.axes)
+    ]
+    return np.concatenate(counts)
+
+
+def stage_squares(model: SeparationModel, rows: Reference) -> FloatArray:
+    """Mean square of every stage's contribution."""
+    squares: FloatArray = rows.weight @ model.contributions(rows.codes) ** 2
+    return squares
+
+
+def shares(values: FloatArray) -> FloatArray:
+    """Non-negative values divided by their sum; zeros when all are."""
+    whole = float(values.sum())
+    return values / whole if whole > 0 else np.zeros_like(values)
+
+
+def _importance(
+    model: SeparationModel,
+    subject: Subject,
+    rows: Reference,
+    frequencies: FloatArray,
+    gamma: float,
+    bands: dict[str, FloatArray] | None = None,
+) -> Importance:
+    weighted = Bins(model.bins.axes, frequencies)
+    pairs = [_flat_backbone_and_tilt(stage) for stage in model.stages]
+    curves = np.array(pairs).reshape(-1, 2, len(frequencies))
+    centred = curves - weighted.spread(weighted.means(curves))
+    variances = weighted.means(centred**2)
+    return Importance(
+        names=subject.names,
+        backbone=variances[:, 0],
+        tilt=variances[:, 1],
+        stage_weights=shares(stage_squares(model, rows)),
+        gamma=float(gamma),
+        bands=bands or {},
+        library=subject.schema.library,
+    )
+
+
+def _flat_backbone_and_tilt(stage: Stage) -> tuple[FloatArray, FloatArray]:
+    """b_j and d_j in all bins, whatever the signs of the lambda: variances do not see them."""
+    plus, minus = sides(stage)
+    if plus is not None and minus is not None:
+        logs = 0.5 * (plus.log_factors + minus.log_factors)
+        return np.exp(logs), 0.5 * (plus.log_factors - minus.log_factors)
+    only = plus or minus
+    if only is None:
+        size = len(stage.branches[0].log_factors)
+        return np.ones(size), np.zeros(size)
+    return only.factors(slice(None)), np.zeros(len(only.log_factors))

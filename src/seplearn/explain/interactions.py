@@ -1,0 +1,195 @@
+"""How much features act together: exact Sobol indices and Friedman's H."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from seplearn.explain.importance import row_frequencies
+from seplearn.explain.products import scaled_factors, sides
+from seplearn.explain.result import Explanation, make_frame
+from seplearn.explain.subject import Subject
+from seplearn.kernels.arrays import FloatArray
+from seplearn.model.model import SeparationModel
+from seplearn.model.reference import Reference
+from seplearn.model.stage import Branch
+from seplearn.table.binning import Bins
+
+_ROUNDING = 1e-20  # a mean square below this share of the prediction's is rounding
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interactions(Explanation):
+    """Shares of the model's variance, and how far partial dependences are from being additive.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the features.
+    variance : float
+        Variance of the prediction if features were independent, each distributed as in training.
+    main, total : array of shape (p,)
+        Sobol indices: the share of ``variance`` that a feature explains alone, and the share that
+        is lost without it. ``total - main`` is what it does together with others.
+    pairwise : array of shape (p, p)
+        The share that a pair explains beyond the two alone; the diagonal is zero.
+    h : array of shape (p, p)
+        Friedman's H of pairs over the background rows: 0 when the two features' joint partial
+        dependence is the sum of the single ones, near 1 when it is nothing but interaction.
+    h_total : array of shape (p,)
+        H of each feature against all others together.
+    """
+
+    _figure: ClassVar[str] = "plot_interactions"
+
+    names: tuple[str, ...]
+    variance: float
+    main: FloatArray
+    total: FloatArray
+    pairwise: FloatArray
+    h: FloatArray
+    h_total: FloatArray
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per pair, the strongest first."""
+        first, second = np.triu_indices(len(self.names), 1)
+        order = np.argsort(-self.pairwise[first, second], kind="stable")
+        first, second = first[order], second[order]
+        return {
+            "first": [self.names[j] for j in first],
+            "second": [self.names[k] for k in second],
+            "pairwise": self.pairwise[first, second],
+            "h": self.h[first, second],
+        }
+
+    def feature_frame(self) -> Any:
+        """One row per feature, as a data frame."""
+        columns = {
+            "feature": list(self.names),
+            "main": self.main,
+            "total": self.total,
+            "h_total": self.h_total,
+        }
+        return make_frame(columns, self.library)
+
+
+def interactions(model: Any, *, background: Any = None) -> Interactions:
+    """How much features act alone and together.
+
+    Sobol indices take features as independent, with the frequencies of their bins; for products
+    they follow from the first two moments of every factor, without sampling. Friedman's H takes
+    the rows of the background as they are.
+
+    Parameters
+    ----------
+    model : TSLRegressor or SeparationModel
+        A fitted estimator, or its ``model_``.
+    background : table, optional
+        Rows for both. By default Sobol indices use the frequencies of all training rows and H the
+        reference rows kept in the model.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(1000, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> interactions = explain.interactions(model)
+    >>> bool(interactions.main.sum() < 0.3 < interactions.total[0])
+    True
+    """
+    subject = Subject.of(model)
+    rows = subject.rows(background)
+    bins = subject.model.bins
+    frequencies = bins.frequencies if background is None else row_frequencies(bins, rows)
+    branches = [b for stage in subject.model.stages for b in sides(stage) if b is not None]
+    variance, main, total, pairwise = _sobol(branches, Bins(bins.axes, frequencies))
+    h, h_total = _friedman(subject.model, branches, rows)
+    return Interactions(
+        subject.names, variance, main, total, pairwise, h, h_total, library=subject.schema.library
+    )
+
+
+def _sobol(branches: list[Branch], bins: Bins) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+    """Variance, main, total and pairwise indices.
+
+    With branches u, v of signs s, M_j = E[a_uj a_vj] and K_j = Cov(a_uj, a_vj), the variance of
+    the part that depends on exactly the features S is sum_uv s_u s_v prod_{j in S} K_j
+    prod_{k not in S} E[a_uk] E[a_vk]; summed over all S with j in it, K_j prod_{k != j} M_k.
+    """
+    p, n = bins.n_axes, len(branches)
+    signs = np.array([branch.coefficient_sign for branch in branches])
+    factors = np.array([scaled_factors(b, p) for b in branches]).reshape(n, -1)
+    means = bins.means(factors)  # (n, p)
+    centred = factors - bins.spread(means)
+    cov, square = np.empty((p, n, n)), np.empty((p, n, n))
+    for j in range(p):
+        part = centred[:, bins.axis(j)]
+        cov[j] = (part * bins.frequencies[bins.axis(j)]) @ part.T
+        square[j] = np.outer(means[:, j], means[:, j])
+    moment = cov + square
+    both = np.outer(signs, signs)
+    rest_moment, rest_square = _products_without_one(moment), _products_without_one(square)
+    # The variance as a sum over the first feature that varies: nothing cancels.
+    running, variance = both, 0.0
+    for j in range(p):
+        after = np.prod(moment[j + 1 :], axis=0)
+        variance += float(np.sum(running * cov[j] * after))
+        running = running * square[j]
+    main = np.array([np.sum(both * cov[j] * rest_square[j]) for j in range(p)])
+    total = np.array([np.sum(both * cov[j] * rest_moment[j]) for j in range(p)])
+    pairwise = np.zeros((p, p))
+    for j in range(p):
+        others = _products_without_one(np.delete(square, j, axis=0))
+        for k in range(j + 1, p):
+            value = np.sum(both * cov[j] * cov[k] * others[k - 1])
+            pairwise[j, k] = pairwise[k, j] = value
+    scale = 1.0 / variance if variance > 0 else 0.0
+    return variance, main * scale, total * scale, pairwise * scale
+
+
+def _products_without_one(matrices: FloatArray) -> FloatArray:
+    """For each of p matrices the elementwise product of all others, without dividing."""
+    before, behind = np.ones_like(matrices), np.ones_like(matrices)
+    for j in range(1, len(matrices)):
+        before[j] = before[j - 1] * matrices[j - 1]
+        behind[-j - 1] = behind[-j] * matrices[-j]
+    products: FloatArray = before * behind
+    return products
+
+
+def _friedman(
+    model: SeparationModel, branches: list[Branch], rows: Reference
+) -> tuple[FloatArray, FloatArray]:
+    """H of all pairs and H of every feature against the rest, over the rows."""
+    bins, weight, n_rows = model.bins, rows.weight, len(rows.weight)
+    p = bins.n_axes
+    at = bins.flat(rows.codes)  # (n, p)
+    factors = np.array([b.factors(slice(None))[at].T for b in branches]).reshape(-1, p, n_rows)
+    values = np.array([b.evaluate(rows.codes, bins) for b in branches]).reshape(-1, n_rows)
+
+    def centred(value: FloatArray) -> FloatArray:
+        return value - value @ weight
+
+    def dependence(inside: FloatArray) -> FloatArray:
+        """Of the features with product ``inside``: constants are means of the product of others."""
+        constants = (values / inside) @ weight
+        return centred(constants @ inside)
+
+    def ratio(mixed: FloatArray, whole: FloatArray) -> float:
+        size = float(weight @ whole**2)
+        return float(np.sqrt(weight @ mixed**2 / size)) if size > _ROUNDING * scale else 0.0
+
+    prediction = centred(values.sum(axis=0))
+    scale = float(weight @ prediction**2)
+    single = [dependence(factors[:, j]) for j in range(p)]
+    h, h_total = np.zeros((p, p)), np.zeros(p)
+    for j in range(p):
+        means = factors[:, j] @ weight
+        rest = centred(means @ (values / factors[:, j]))
+        h_total[j] = ratio(prediction - single[j] - rest, prediction)
+        for k in range(j + 1, p):
+            pair = dependence(factors[:, j] * factors[:, k])
+            h[j, k] = h[k, j] = ratio(pair - single[j] - single[k], pair)
+    return h, h_total

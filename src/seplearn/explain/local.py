@@ -1,0 +1,180 @@
+"""One prediction, explained: what every stage adds, what gates it and what turns it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from seplearn.explain.curves import backbone_and_tilt, stage_scales
+from seplearn.explain.importance import shares
+from seplearn.explain.products import rest_of_products
+from seplearn.explain.result import Explanation, band_of, make_frame
+from seplearn.explain.subject import Subject, check_level, check_position
+from seplearn.kernels.arrays import CodeArray, FloatArray
+from seplearn.model.model import SeparationModel
+from seplearn.table.binning import CategoricalAxis
+from seplearn.table.columns import Table, is_missing, level_name, open_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalExplanation(Explanation):
+    """The prediction of one row: ``intercept + contributions.sum()``.
+
+    Attributes
+    ----------
+    names, values : tuple of str
+        The features and the row's values.
+    prediction, intercept : float
+    contributions : array of shape (n_stages,)
+        What every stage adds to the prediction, in the unit of y.
+    plus, minus : array of shape (n_stages,)
+        The two products of every stage at the row; ``contributions`` is their difference.
+    backbone : array of shape (n_stages, p)
+        b_j(x_j): above one the feature makes the stage louder, below one quieter. NaN in a stage
+        without backbone.
+    tilt : array of shape (n_stages, p)
+        d_j(x_j): which way the feature turns the stage; NaN in a stage without tilt.
+    backbone_scale, tilt_intercept : array of shape (n_stages,)
+        b_0 and d_0 of every stage.
+    bands : array of shape (2, n_stages), or None
+        Bootstrap bands of the contributions.
+    interval : array of shape (2,), or None
+        Bootstrap interval of the prediction.
+    """
+
+    _figure: ClassVar[str] = "plot_local"
+
+    names: tuple[str, ...]
+    values: tuple[str, ...]
+    prediction: float
+    intercept: float
+    contributions: FloatArray
+    plus: FloatArray
+    minus: FloatArray
+    backbone: FloatArray
+    tilt: FloatArray
+    backbone_scale: FloatArray
+    tilt_intercept: FloatArray
+    bands: FloatArray | None = None
+    interval: FloatArray | None = None
+
+    @property
+    def backbone_share(self) -> FloatArray:
+        """``|log b_j(x_j)|`` as a share of the sum over features, shape (n_stages, p).
+
+        How much of a stage's loudness at this row is due to each feature; zeros in a stage that
+        no feature gates.
+        """
+        sizes = np.abs(np.log(np.nan_to_num(self.backbone, nan=1.0)))
+        return np.array([shares(row) for row in sizes]).reshape(sizes.shape)
+
+    def other_share(self, tolerance: float = 0.05) -> FloatArray:
+        """What features with a share below ``tolerance`` come to together, shape (n_stages,)."""
+        share = self.backbone_share
+        other: FloatArray = np.where(share < tolerance, share, 0.0).sum(axis=1)
+        return other
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per stage, the intercept last: ``contribution`` sums to the prediction."""
+        n = len(self.contributions)
+        nothing = [np.nan]
+        columns: dict[str, Any] = {
+            "stage": [*(str(s) for s in range(n)), "intercept"],
+            "contribution": np.append(self.contributions, self.intercept),
+            "plus": np.append(self.plus, nothing),
+            "minus": np.append(self.minus, nothing),
+            "backbone_scale": np.append(self.backbone_scale, nothing),
+            "tilt_intercept": np.append(self.tilt_intercept, nothing),
+        }
+        if self.bands is not None:
+            columns["contribution_lower"] = np.append(self.bands[0], nothing)
+            columns["contribution_upper"] = np.append(self.bands[1], nothing)
+        return columns
+
+    def feature_frame(self) -> Any:
+        """One row per stage and feature, as a data frame."""
+        n_stages, p = self.backbone.shape
+        columns = {
+            "stage": np.repeat(np.arange(n_stages), p),
+            "feature": list(self.names) * n_stages,
+            "value": list(self.values) * n_stages,
+            "backbone": self.backbone.ravel(),
+            "backbone_share": self.backbone_share.ravel(),
+            "tilt": self.tilt.ravel(),
+        }
+        return make_frame(columns, self.library)
+
+
+def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExplanation:
+    """Explain the prediction of one row.
+
+    Parameters
+    ----------
+    model : TSLRegressor or SeparationModel
+        A fitted estimator, or its ``model_``.
+    X : table
+        With the columns of the model.
+    row : int
+        Which of its rows, counted from zero.
+    level : float
+        Share of the bootstrap replicates inside bands, for a model with ``n_bootstrap``.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(1000, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> local = explain.local(model, X, row=7)
+    >>> total = local.intercept + local.contributions.sum()
+    >>> bool(abs(total - model.predict(X)[7]) < 1e-9)
+    True
+    """
+    subject = Subject.of(model)
+    level = check_level(level)
+    table = open_table(X)
+    columns = subject.schema.columns_in(table, subject.owner)
+    row = check_position("row", row, table.n_rows)
+    table = table.rows(np.arange(table.n_rows) == row)
+    fitted = subject.model
+    codes = fitted.bins.codes(table, columns)
+    backbone, tilt = _at(fitted, codes)
+    scales = np.array([stage_scales(stage) for stage in fitted.stages]).reshape(-1, 2)
+    plus, minus = rest_of_products(fitted, codes, ())[:, :, 0].T
+    return LocalExplanation(
+        names=subject.names,
+        values=tuple(_value(subject, table, j, c) for j, c in enumerate(columns)),
+        prediction=float(fitted.predict(codes)[0]),
+        intercept=fitted.intercept,
+        contributions=fitted.contributions(codes)[0],
+        plus=plus,
+        minus=minus,
+        backbone=backbone,
+        tilt=tilt,
+        backbone_scale=scales[:, 0],
+        tilt_intercept=scales[:, 1],
+        bands=band_of([other.contributions(codes)[0] for other in fitted.replicates], level),
+        interval=band_of([other.predict(codes)[0] for other in fitted.replicates], level),
+        library=table.library or subject.schema.library,
+    )
+
+
+def _at(model: SeparationModel, codes: CodeArray) -> tuple[FloatArray, FloatArray]:
+    """b_j and d_j of every stage at a row, each (n_stages, p); NaN where a stage has none."""
+    at = model.bins.flat(codes)[0]
+    curves = np.full((2, len(model.stages), len(at)), np.nan)
+    for s, stage in enumerate(model.stages):
+        for part, curve in enumerate(backbone_and_tilt(stage)):
+            if curve is not None:
+                curves[part, s] = curve[at]
+    return np.exp(curves[0]), curves[1]
+
+
+def _value(subject: Subject, table: Table, j: int, column: int) -> str:
+    """The value of a one-row table, as a reader would write it."""
+    if isinstance(subject.model.bins.axes[j], CategoricalAxis):
+        level = table.levels(column)[0]
+        return "missing" if is_missing(level) else level_name(level)
+    number = float(table.numbers(column)[0])
+    return "missing" if np.isnan(number) else f"{number:.5g}"

@@ -1,0 +1,103 @@
+"""Backbone and tilt of one stage over two features: where it is active, and which way it points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from seplearn.explain.axes import bin_values
+from seplearn.explain.curves import backbone_and_tilt, stage_scales
+from seplearn.explain.result import Explanation
+from seplearn.explain.subject import Subject
+from seplearn.kernels.arrays import FloatArray
+from seplearn.table.binning import Axis
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StageMap(Explanation):
+    """Backbone and tilt of a stage over the bins of two features, all others neutral.
+
+    Attributes
+    ----------
+    stage : int
+    features, names, axes, frequencies
+        Of the two features, each a pair.
+    backbone : array of shape (n_bins, n_bins)
+        ``b_0 b_j b_k`` in the unit of y.
+    tilt : array of shape (n_bins, n_bins), or None
+        ``d_0 + d_j + d_k``; None for a stage of one product, which never changes its sign.
+    """
+
+    _figure: ClassVar[str] = "plot_map"
+
+    stage: int
+    features: tuple[int, int]
+    names: tuple[str, str]
+    axes: tuple[Axis, Axis]
+    frequencies: tuple[FloatArray, FloatArray]
+    backbone: FloatArray
+    tilt: FloatArray | None
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per pair of bins."""
+        grids = np.meshgrid(*(bin_values(axis) for axis in self.axes), indexing="ij")
+        taken = {"backbone", "tilt"}
+        names = [f"{name} (value)" if name in taken else name for name in self.names]
+        columns: dict[str, Any] = dict(zip(names, (g.ravel() for g in grids), strict=True))
+        columns["backbone"] = self.backbone.ravel()
+        tilt = np.full(self.backbone.shape, np.nan) if self.tilt is None else self.tilt
+        columns["tilt"] = tilt.ravel()
+        return columns
+
+
+def maps(model: Any, stage: int, features: Any) -> StageMap:
+    """Where a stage is active over two features, and which way it points.
+
+    Parameters
+    ----------
+    model : TSLRegressor or SeparationModel
+        A fitted estimator, or its ``model_``.
+    stage : int
+        Counted from zero.
+    features : pair of str or int
+        Names or positions.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(1000, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> bool((explain.maps(model, 0, (0, 2)).backbone > 0).all())
+    True
+    """
+    subject = Subject.of(model)
+    number = subject.stage(stage)
+    chosen = subject.features(features)
+    if len(chosen) != 2:
+        raise ValueError(f"features must be two, got {len(chosen)}: {features!r}")
+    parts, bins = subject.model.stages[number], subject.model.bins
+    (log_first, tilt_first), (log_second, tilt_second) = (
+        backbone_and_tilt(parts, bins.axis(j)) for j in chosen
+    )
+    if log_first is None or log_second is None:
+        raise ValueError(
+            f"stage {number} has no backbone: its factors may be negative, or both of its products "
+            "act on one side, or its lambda are zero"
+        )
+    scale, d0 = stage_scales(parts)
+    tilt = None
+    if tilt_first is not None and tilt_second is not None:
+        tilt = d0 + np.add.outer(tilt_first, tilt_second)
+    j, k = chosen
+    return StageMap(
+        stage=number,
+        features=(j, k),
+        names=(subject.names[j], subject.names[k]),
+        axes=(bins.axes[j], bins.axes[k]),
+        frequencies=(bins.frequencies[bins.axis(j)], bins.frequencies[bins.axis(k)]),
+        backbone=np.exp(np.log(scale) + np.add.outer(log_first, log_second)),
+        tilt=tilt,
+        library=subject.schema.library,
+    )

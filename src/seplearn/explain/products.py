@@ -1,0 +1,73 @@
+"""The products of a stage with some of their factors taken out or averaged over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray
+from seplearn.model.model import SeparationModel
+from seplearn.model.reference import Reference
+from seplearn.model.stage import Branch, Stage
+from seplearn.table.binning import Bins
+
+PLUS, MINUS = 0, 1
+SIDE_SIGN = np.array([1.0, -1.0])  # a stage is its + product minus its - product
+
+
+def sides(stage: Stage) -> tuple[Branch | None, Branch | None]:
+    """The + and the - product; None for one that is absent or has lambda zero."""
+    plus, minus = stage.plus, stage.minus
+    return (
+        None if plus is None or plus.coefficient_sign == 0.0 else plus,
+        None if minus is None or minus.coefficient_sign == 0.0 else minus,
+    )
+
+
+def side_factors(stage: Stage, axis: slice) -> FloatArray:
+    """Factors of both products on one axis, shape (2, n_bins); ones for an absent product."""
+    size = axis.stop - axis.start
+    return np.array([np.ones(size) if b is None else b.factors(axis) for b in sides(stage)])
+
+
+def scaled_factors(branch: Branch, n_axes: int) -> FloatArray:
+    """Factors in all bins, the size of lambda spread over the axes to keep products in range."""
+    factors: FloatArray = branch.factors(slice(None)) * np.exp(branch.log_scale / n_axes)
+    return factors
+
+
+def without(branch: Branch, bins: Bins, features: Iterable[int]) -> Branch:
+    """The product of the factors of all other features."""
+    log_factors = branch.log_factors.copy()
+    negative: BoolArray | None = None if branch.negative is None else branch.negative.copy()
+    for j in features:
+        log_factors[bins.axis(j)] = 0.0
+        if negative is not None:
+            negative[bins.axis(j)] = False
+    return replace(branch, log_factors=log_factors, negative=negative)
+
+
+def rest_of_products(
+    model: SeparationModel, codes: CodeArray, features: Iterable[int]
+) -> FloatArray:
+    """Both products without the factors of S, lambda prod_{k not in S} a_k(x_k).
+
+    Shape (n_stages, 2, n), both with the sign of their lambda: the stage is the first times its
+    factors on S minus the second times its.
+    """
+    left_out = tuple(features)
+    out = np.zeros((len(model.stages), 2, len(codes)))
+    for s, stage in enumerate(model.stages):
+        for side, branch in enumerate(sides(stage)):
+            if branch is not None:
+                rest = without(branch, model.bins, left_out)
+                out[s, side] = SIDE_SIGN[side] * rest.evaluate(codes, model.bins)
+    return out
+
+
+def constants(model: SeparationModel, rows: Reference, features: Iterable[int]) -> FloatArray:
+    """C = lambda E[prod_{k not in S} a_k(X_k)] of both products, shape (n_stages, 2)."""
+    means: FloatArray = rest_of_products(model, rows.codes, features) @ rows.weight
+    return means

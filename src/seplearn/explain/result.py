@@ -1,0 +1,93 @@
+"""What every explanation can do: become a data frame, become a figure."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, cast
+
+import narwhals as nw
+import numpy as np
+
+_LIBRARIES = ("pandas", "polars", "pyarrow")
+_OTHER_LIBRARIES = ("modin", "cudf")
+_SHOWN_ITEMS = 6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """Numbers first: attributes and :meth:`frame`; then :meth:`plot`."""
+
+    library: str | None = field(default=None, kw_only=True)
+    _figure: ClassVar[str]
+
+    def _columns(self) -> dict[str, Any]:
+        """The columns of :meth:`frame`."""
+        raise NotImplementedError
+
+    def frame(self) -> Any:
+        """The numbers as a data frame, in the library of the training table.
+
+        A model that was fitted to an array answers in pandas, polars or pyarrow, whichever is
+        installed first in this order.
+        """
+        return make_frame(self._columns(), self.library)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw it; needs matplotlib. ``options`` are those of its function in ``seplearn.plots``.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw. Without it a new figure is made, outside pyplot's state.
+
+        Returns
+        -------
+        matplotlib Axes or Figure
+            The Axes given, or the new Figure; ``figure.savefig(path)`` works without a display.
+        """
+        # Figures are a layer above numbers, and matplotlib is optional: found by name, when asked.
+        try:
+            plots = importlib.import_module("seplearn.plots")
+        except ModuleNotFoundError as error:
+            if error.name is None or not error.name.startswith("matplotlib"):
+                raise
+            message = "plot() needs matplotlib: pip install 'seplearn[plots]'"
+            raise ModuleNotFoundError(message, name=error.name) from error
+        return getattr(plots, self._figure)(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        shown = ((f.name, getattr(self, f.name)) for f in fields(self) if f.name != "library")
+        return f"{type(self).__name__}({', '.join(f'{n}={_brief(v)}' for n, v in shown)})"
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"<array {value.shape}>"
+    if isinstance(value, (tuple, list, Mapping)) and (
+        len(value) > _SHOWN_ITEMS or any(not isinstance(v, (str, int, float)) for v in value)
+    ):
+        return f"<{len(value)} items>"
+    return repr(value)
+
+
+def make_frame(columns: Mapping[str, Any], library: str | None) -> Any:
+    """A data frame of ``library``, or of the first one that is installed."""
+    known = library if library in _LIBRARIES + _OTHER_LIBRARIES else None
+    for name in (known, *_LIBRARIES):
+        if name is not None:
+            try:
+                return nw.from_dict(dict(columns), backend=cast("Any", name)).to_native()
+            except ImportError:
+                continue
+    raise ModuleNotFoundError(
+        "frame() needs a data frame library: install pandas, polars or pyarrow"
+    )
+
+
+def band_of(values: list[Any], level: float) -> Any:
+    """The lower and upper end of the central share ``level`` of replicates, or None."""
+    if not values:
+        return None
+    return np.quantile(values, (0.5 - 0.5 * level, 0.5 + 0.5 * level), axis=0)

@@ -1,0 +1,263 @@
+"""What every feature does in every stage, in words: scale, direct, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from seplearn._errors import out_of_range
+from seplearn.explain.curves import backbone_and_tilt
+from seplearn.explain.importance import shares, stage_squares
+from seplearn.explain.products import sides, without
+from seplearn.explain.result import Explanation
+from seplearn.explain.subject import Subject
+from seplearn.explain.tilt import Flip, TiltDiagnostics, diagnose
+from seplearn.kernels.arrays import FloatArray
+from seplearn.model.reference import Reference
+from seplearn.model.stage import Stage
+
+_MINOR = 1 / 3  # a second role is named when it has at least this share of the first
+_TILT_TOLERANCE = 0.05
+_NAMED_LEVELS = 4
+
+
+@dataclass(frozen=True)
+class FeatureRole:
+    """What one feature does in one stage.
+
+    Attributes
+    ----------
+    feature : int
+    name : str
+    role : {"scales", "directs", "scales and directs", "idle"}
+    scaling : float
+        Root mean square change of the stage when the feature's backbone is held at one, as a
+        share of the stage's own root mean square.
+    directing : float
+        The same when its tilt is held at zero.
+    flips : tuple of Flip
+        Where the stage changes its sign along a numeric feature that directs.
+    up, down : tuple of str
+        Levels of a categorical feature that directs which turn the stage up and down.
+    """
+
+    feature: int
+    name: str
+    role: str
+    scaling: float
+    directing: float
+    flips: tuple[Flip, ...] = ()
+    up: tuple[str, ...] = ()
+    down: tuple[str, ...] = ()
+
+    @property
+    def phrase(self) -> str:
+        """How a sentence mentions where the feature turns the stage."""
+        if self.flips:
+            return f"flipping at {_listed([f'{flip.at:.3g}' for flip in self.flips])}"
+        if self.up and self.down:
+            return f"up for {_shortened(self.up)}, down for {_shortened(self.down)}"
+        return "without a flip"
+
+
+@dataclass(frozen=True)
+class StageRoles:
+    """What the features do in one stage.
+
+    Attributes
+    ----------
+    stage : int
+    weight : float
+        Mean square of the stage's contribution as a share of the sum over stages.
+    kind : {"two products", "one product", "no backbone", "nothing"}
+        "no backbone": signed factors, or two products that act on one side.
+    raises : bool or None
+        For one product: whether it adds to the prediction or takes from it.
+    features : tuple of FeatureRole
+    """
+
+    stage: int
+    weight: float
+    kind: str
+    raises: bool | None
+    features: tuple[FeatureRole, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The roles as a sentence: ``x1, x2 scale; x3 directs, flipping at -1``."""
+        if self.kind == "nothing":
+            return "contributes nothing"
+        scale = [role.name for role in self.features if role.role == "scales"]
+        parts = []
+        if scale:
+            parts.append(f"{', '.join(scale)} {'scales' if len(scale) == 1 else 'scale'}")
+        directing = [role for role in self.features if "directs" in role.role]
+        parts += [f"{role.name} {role.role}, {role.phrase}" for role in directing]
+        if self.kind == "one product":
+            parts.append("always adds" if self.raises else "always subtracts")
+        elif not parts:
+            parts.append("no feature matters")
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Roles(Explanation):
+    """The roles of all features in all stages; ``print(roles)`` tells them in words.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the features.
+    stages : tuple of StageRoles
+    threshold : float
+        The share of a stage's size from which on an effect is named.
+    """
+
+    _figure: ClassVar[str] = "plot_roles"
+
+    names: tuple[str, ...]
+    stages: tuple[StageRoles, ...]
+    threshold: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """A sentence per stage."""
+        return tuple(stage.sentence for stage in self.stages)
+
+    def __str__(self) -> str:
+        if not self.stages:
+            return "no stages: the prediction is a constant"
+        return "\n".join(
+            f"stage {stage.stage} ({100 * stage.weight:.0f} %): {stage.sentence}"
+            for stage in self.stages
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per stage and feature."""
+        pairs = [(stage, role) for stage in self.stages for role in stage.features]
+        return {
+            "stage": np.array([stage.stage for stage, _ in pairs], dtype=np.int64),
+            "stage_weight": np.array([stage.weight for stage, _ in pairs], dtype=np.float64),
+            "feature": [role.name for _, role in pairs],
+            "role": [role.role for _, role in pairs],
+            "scaling": np.array([role.scaling for _, role in pairs], dtype=np.float64),
+            "directing": np.array([role.directing for _, role in pairs], dtype=np.float64),
+            "flips": [", ".join(f"{flip.at:.6g}" for flip in role.flips) for _, role in pairs],
+        }
+
+
+def roles(model: Any, *, threshold: float = 0.1, background: Any = None) -> Roles:
+    """Which features scale a stage, which direct it and where, and which do nothing.
+
+    Parameters
+    ----------
+    model : TSLRegressor or SeparationModel
+        A fitted estimator, or its ``model_``.
+    threshold : float
+        A feature scales (directs) when holding its backbone (tilt) still would change the stage by
+        at least this share of its size. The smaller of two effects is named when it is at least a
+        third of the larger.
+    background : table, optional
+        Rows over which sizes are taken. By default the reference rows kept in the model.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(5000, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> print(explain.roles(model).sentences[0].split(",")[0:2])
+    ['0', ' 1 scale; 2 directs']
+    """
+    subject = Subject.of(model)
+    if not 0 < threshold < 1:
+        raise out_of_range("threshold", "a number between 0 and 1", threshold)
+    rows = subject.rows(background)
+    weights = shares(stage_squares(subject.model, rows))
+    stages = tuple(
+        _stage_roles(subject, s, float(weight), rows, threshold) for s, weight in enumerate(weights)
+    )
+    return Roles(subject.names, stages, float(threshold), library=subject.schema.library)
+
+
+def _stage_roles(
+    subject: Subject, s: int, weight: float, rows: Reference, threshold: float
+) -> StageRoles:
+    stage = subject.model.stages[s]
+    scaling, directing = _strengths(subject, stage, rows)
+    diagnostics = diagnose(subject, s, _TILT_TOLERANCE)
+    kind, raises = _kind(stage)
+    features = tuple(
+        _feature_role(diagnostics, j, float(scaling[j]), float(directing[j]), threshold)
+        for j in range(len(subject.names))
+    )
+    return StageRoles(s, weight, kind, raises, features)
+
+
+def _kind(stage: Stage) -> tuple[str, bool | None]:
+    active = [branch for branch in sides(stage) if branch is not None]
+    if not active:
+        return "nothing", None
+    if stage.is_two_branch:
+        return "two products", None
+    if stage.is_one_branch:
+        return "one product", active[0].coefficient_sign > 0
+    return "no backbone", None
+
+
+def _feature_role(
+    tilt: TiltDiagnostics, j: int, scaling: float, directing: float, threshold: float
+) -> FeatureRole:
+    named = max(threshold, _MINOR * max(scaling, directing))
+    parts = ["scales"] * (scaling >= named) + ["directs"] * (directing >= named)
+    directs = "directs" in parts
+    return FeatureRole(
+        feature=j,
+        name=tilt.names[j],
+        role=" and ".join(parts) or "idle",
+        scaling=scaling,
+        directing=directing,
+        flips=tilt.flips[j] if directs else (),
+        up=tilt.up[j] if directs else (),
+        down=tilt.down[j] if directs else (),
+    )
+
+
+def _strengths(subject: Subject, stage: Stage, rows: Reference) -> tuple[FloatArray, FloatArray]:
+    """How much the stage changes without a feature's backbone, and without its tilt."""
+    bins, p = subject.model.bins, subject.model.bins.n_axes
+    scaling, directing = np.zeros(p), np.zeros(p)
+    value = stage.evaluate(rows.codes, bins)
+    size = float(np.sqrt(rows.weight @ value**2))
+    if size == 0.0:
+        return scaling, directing
+    at = bins.flat(rows.codes)
+    log_backbone, tilt = backbone_and_tilt(stage)
+    adding, taking = stage.oriented
+    for j in range(p):
+        if log_backbone is None:
+            still = sum(
+                without(branch, bins, [j]).evaluate(rows.codes, bins)
+                for branch in sides(stage)
+                if branch is not None
+            )
+        else:
+            still = value * np.exp(-log_backbone[at[:, j]])
+        scaling[j] = np.sqrt(rows.weight @ (value - still) ** 2) / size
+        if tilt is not None and adding is not None and taking is not None:
+            d = tilt[at[:, j]]
+            up, down = adding.evaluate(rows.codes, bins), taking.evaluate(rows.codes, bins)
+            untilted = up * np.exp(-d) + down * np.exp(d)
+            directing[j] = np.sqrt(rows.weight @ (value - untilted) ** 2) / size
+    return scaling, directing
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _shortened(levels: tuple[str, ...]) -> str:
+    if len(levels) <= _NAMED_LEVELS:
+        return _listed(list(levels))
+    return f"{', '.join(levels[:_NAMED_LEVELS])} and {len(levels) - _NAMED_LEVELS} more"

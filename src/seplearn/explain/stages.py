@@ -1,0 +1,219 @@
+"""What stages contribute in a region, and models made of some of them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from seplearn._errors import out_of_range, wrong_type
+from seplearn.explain.importance import shares
+from seplearn.explain.result import Explanation
+from seplearn.explain.subject import Subject
+from seplearn.fitting.options import TrainingData
+from seplearn.fitting.scalars import Projection
+from seplearn.kernels.arrays import BoolArray, FloatArray
+from seplearn.model.model import SeparationModel
+from seplearn.model.reference import Reference
+from seplearn.table.binning import CategoricalAxis, NumericAxis
+from seplearn.table.columns import level_name
+from seplearn.table.training import training_rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StageContributions(Explanation):
+    """What every stage adds to the predictions of some rows.
+
+    Attributes
+    ----------
+    mean, mean_size : array of shape (n_stages,)
+        Mean contribution, and mean of its absolute value, in the unit of y.
+    share : array of shape (n_stages,)
+        ``mean_size`` as a share of the sum over stages.
+    weight : float
+        Share of the rows that lie in the region.
+    n_rows : int
+        How many rows that are.
+    """
+
+    _figure: ClassVar[str] = "plot_stages"
+
+    mean: FloatArray
+    mean_size: FloatArray
+    share: FloatArray
+    weight: float
+    n_rows: int
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "stage": np.arange(len(self.mean)),
+            "mean": self.mean,
+            "mean_size": self.mean_size,
+            "share": self.share,
+        }
+
+
+def stages(
+    model: Any, region: Mapping[Any, Any] | None = None, *, background: Any = None
+) -> StageContributions:
+    """How much every stage contributes, over all rows or in a region.
+
+    Parameters
+    ----------
+    model : TSLRegressor or SeparationModel
+        A fitted estimator, or its ``model_``.
+    region : mapping of feature to (low, high) or to levels, optional
+        For a numeric feature a pair, either end of which may be None; for a categorical one a
+        level or several. Rows are in the region as far as bins can tell: the bins of ``low`` and
+        of ``high`` belong to it.
+    background : table, optional
+        Rows to average over. By default the reference rows kept in the model.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(1000, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> low = explain.stages(model, {1: (None, -2.0)})
+    >>> 0 < low.n_rows < 1000, round(float(low.share.sum()), 9)
+    (True, 1.0)
+    """
+    subject = Subject.of(model)
+    rows = subject.rows(background)
+    inside = _inside(subject, region or {}, rows)
+    weight = rows.weight[inside]
+    if weight.sum() == 0:
+        raise ValueError(
+            f"region must hold at least one row of the background, got {dict(region or {})!r}, "
+            f"which holds none of {len(rows.weight)}; give a wider region or a larger background"
+        )
+    contributions = subject.model.contributions(rows.codes[inside])
+    mean_size = np.average(np.abs(contributions), axis=0, weights=weight)
+    return StageContributions(
+        mean=np.average(contributions, axis=0, weights=weight),
+        mean_size=mean_size,
+        share=shares(mean_size),
+        weight=float(weight.sum()),
+        n_rows=len(weight),
+        library=subject.schema.library,
+    )
+
+
+def _inside(subject: Subject, region: Mapping[Any, Any], rows: Reference) -> BoolArray:
+    if not isinstance(region, Mapping):
+        raise wrong_type("region", "a mapping of feature to (low, high) or to levels", region)
+    inside = np.ones(len(rows.codes), dtype=np.bool_)
+    for feature, wanted in region.items():
+        j = subject.feature(feature)
+        axis, codes = subject.model.bins.axes[j], rows.codes[:, j]
+        if isinstance(axis, CategoricalAxis):
+            inside &= np.isin(codes, _level_bins(axis, subject.names[j], wanted))
+        else:
+            low, high = _interval_bins(axis, subject.names[j], wanted)
+            inside &= (low <= codes) & (codes <= high)
+    return inside
+
+
+def _level_bins(axis: CategoricalAxis, name: str, wanted: Any) -> list[int]:
+    levels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
+    known = {level: b for b, level in enumerate(axis.levels)}
+    known |= dict.fromkeys(axis.rare, len(axis.levels))
+    found = []
+    for level in levels:
+        if level_name(level) not in known:
+            rule = f"levels of {name!r} among {list(axis.levels)}"
+            raise out_of_range("region", rule, level)
+        found.append(known[level_name(level)])
+    return found
+
+
+def _interval_bins(axis: NumericAxis, name: str, wanted: Any) -> tuple[int, int]:
+    """The first and the last bin of an interval."""
+    try:
+        low, high = (None if end is None else float(end) for end in wanted)
+    except (TypeError, ValueError) as error:
+        raise wrong_type("region", f"a pair (low, high) for {name!r}", wanted) from error
+    if (low is not None and high is not None and not low <= high) or (low != low or high != high):  # noqa: PLR0124
+        raise out_of_range("region", f"a pair with low <= high for {name!r}", wanted)
+    first = 0 if low is None else int(np.searchsorted(axis.edges, low, side="right"))
+    last = len(axis.edges)
+    if high is not None:
+        last = int(np.searchsorted(axis.edges, high, side="right"))
+    return first, last
+
+
+def select_stages(
+    model: Any, stages: Any, X: Any = None, y: Any = None, sample_weight: Any = None
+) -> Any:
+    """A smaller model made of some stages, as they are or with their lambda refitted.
+
+    Parameters
+    ----------
+    model : TSLRegressor or SeparationModel
+        A fitted estimator, or its ``model_``.
+    stages : sequence of int
+        The stages to keep, counted from zero.
+    X, y : table and target, optional
+        With them the lambda and the intercept are refitted to these rows (a region, say), as the
+        estimator's ``scalars`` and ``fit_intercept`` tell; the curves stay, and there are no
+        bands. Without them all stays as it is and the other stages are left out.
+    sample_weight : array-like, optional
+        Of the rows.
+
+    Returns
+    -------
+    The same kind as ``model``
+        A new object; ``model`` is left as it is. An estimator's ``history_`` is empty.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(1000, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, early_stopping=False, random_state=0).fit(X, y)
+    >>> small = explain.select_stages(model, [0])
+    >>> difference = model.predict(X) - small.predict(X) - model.predict_stages(X)[:, 1]
+    >>> bool(abs(difference).max() < 1e-9)
+    True
+    """
+    subject = Subject.of(model)
+    chosen = subject.stages(stages)
+    if (X is None) != (y is None):
+        raise ValueError("X and y must be given both, to refit the lambda, or neither")
+    reduced = _reduced(subject.model, chosen)
+    if X is not None:
+        reduced = _refitted(subject, reduced, model, (X, y, sample_weight))
+    if isinstance(model, SeparationModel):
+        return reduced
+    estimator = copy.copy(model)
+    estimator._store(subject.schema, reduced, [])
+    return estimator
+
+
+def _reduced(model: SeparationModel, stages: tuple[int, ...]) -> SeparationModel:
+    return replace(
+        model,
+        stages=tuple(model.stages[s] for s in stages),
+        replicates=tuple(_reduced(other, stages) for other in model.replicates),
+        bags=tuple(model.bags[s] for s in stages) if model.bags else (),
+    )
+
+
+def _refitted(
+    subject: Subject, model: SeparationModel, owner: Any, given: tuple[Any, Any, Any]
+) -> SeparationModel:
+    rows = training_rows(*given)
+    columns = subject.schema.columns_in(rows.table, subject.owner)
+    data = TrainingData(model.bins, model.bins.codes(rows.table, columns), rows.y, rows.weight)
+    projection = Projection(
+        data, getattr(owner, "scalars", "nnls"), getattr(owner, "fit_intercept", True)
+    )
+    unit = [stage.with_scalars(1.0, 1.0) for stage in model.stages]
+    for stage in unit:
+        for branch in stage.branches:
+            projection.append(branch)
+    scales = projection.solve()
+    stages = tuple(scales.apply(unit))
+    return replace(model, intercept=scales.intercept, stages=stages, replicates=())

@@ -1,0 +1,129 @@
+"""What is explained: a fitted model, the names of its features, and the rows averaged over."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from seplearn._errors import out_of_range, wrong_type
+from seplearn.kernels.arrays import CodeArray
+from seplearn.model.model import SeparationModel
+from seplearn.model.reference import Reference
+from seplearn.table.columns import open_table
+from seplearn.table.schema import Schema
+
+_SHOWN_NAMES = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A model with the schema of its table; turns what a user names into numbers."""
+
+    model: SeparationModel
+    schema: Schema
+    owner: str
+
+    @staticmethod
+    def of(model: Any) -> Subject:
+        """The subject of a fitted estimator, or of its ``model_`` (features named by position)."""
+        if isinstance(model, SeparationModel):
+            return Subject(model, Schema(model.bins.n_axes, None), "the model")
+        if isinstance(model, BaseEstimator) and hasattr(type(model), "_store"):
+            check_is_fitted(model)
+        fitted = getattr(model, "model_", None)
+        if not isinstance(fitted, SeparationModel):
+            raise wrong_type("model", "a fitted estimator or its model_", model)
+        return Subject(fitted, model._schema, type(model).__name__)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.schema.labels
+
+    @property
+    def n_stages(self) -> int:
+        return len(self.model.stages)
+
+    def stage(self, stage: Any) -> int:
+        """A stage of the model, counted from zero."""
+        if self.n_stages == 0:
+            raise ValueError("model has no stages, only its intercept, so there is nothing to show")
+        return check_position("stage", stage, self.n_stages)
+
+    def stages(self, stages: Any) -> tuple[int, ...]:
+        """Distinct stages of the model, in the order given."""
+        if isinstance(stages, (int, np.integer)):
+            stages = [stages]
+        if isinstance(stages, str) or not hasattr(stages, "__iter__"):
+            raise wrong_type("stages", "numbers of stages, counted from zero", stages)
+        chosen = tuple(self.stage(stage) for stage in stages)
+        if not chosen or len(set(chosen)) < len(chosen):
+            raise out_of_range("stages", "one or more distinct stages", list(stages))
+        return chosen
+
+    def feature(self, feature: Any) -> int:
+        """A feature given by name or by position."""
+        if isinstance(feature, str) and feature in self.names:
+            return self.names.index(feature)
+        if is_position(feature, len(self.names)):
+            return int(feature)
+        close = difflib.get_close_matches(str(feature), self.names, n=1)
+        meant = f" (did you mean {close[0]!r}?)" if close else ""
+        shown = list(self.names[:_SHOWN_NAMES])
+        more = ", ..." if len(self.names) > _SHOWN_NAMES else ""
+        rule = f"one of {shown}{more} or a position from 0 to {len(self.names) - 1}"
+        raise ValueError(f"feature must be {rule}, got {feature!r}{meant}")
+
+    def features(self, features: Any) -> tuple[int, ...]:
+        """Distinct features, given one or several."""
+        if isinstance(features, str) or not isinstance(features, (Sequence, np.ndarray)):
+            features = [features]
+        chosen = tuple(self.feature(feature) for feature in features)
+        if not chosen or len(set(chosen)) < len(chosen):
+            raise out_of_range("features", "one or more distinct features", list(features))
+        return chosen
+
+    def codes(self, X: Any) -> CodeArray:
+        """Bins of the rows of a table with the model's columns."""
+        table = open_table(X)
+        return self.model.bins.codes(table, self.schema.columns_in(table, self.owner))
+
+    def rows(self, background: Any) -> Reference:
+        """The rows to average over: those of a table, or those the model keeps."""
+        if background is not None:
+            try:
+                codes = self.codes(background)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"background: {error}") from error
+            return Reference(codes, np.full(len(codes), 1.0 / len(codes)))
+        if self.model.reference is None:
+            raise ValueError(
+                "background must be given: the model keeps no reference rows (it was fitted with "
+                "background_size=0, or saved by a version that kept none)"
+            )
+        return self.model.reference
+
+
+def is_position(value: Any, size: int) -> bool:
+    """Whether a value is a whole number from zero to below ``size``."""
+    is_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return is_number and 0 <= int(value) < size
+
+
+def check_position(name: str, value: Any, size: int) -> int:
+    """A whole number from zero to below ``size``."""
+    if not is_position(value, size):
+        raise out_of_range(name, f"an integer from 0 to {size - 1}", value)
+    return int(value)
+
+
+def check_level(level: Any) -> float:
+    """The share of replicates inside a band."""
+    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
+        raise out_of_range("level", "a number between 0 and 1", level)
+    return float(level)
