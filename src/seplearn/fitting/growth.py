@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
-from seplearn.fitting.joint import JointFit, constant_model
+from seplearn.fitting.joint import JointFit, Move, constant_model
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.selection import (
     HeldOut,
@@ -143,8 +143,9 @@ def _bootstrap(
 ) -> tuple[SeparationModel, ...]:
     """Refits to bootstrap samples, a few sweeps from the solution: stages and smoothness stay.
 
-    Sweeps with the true weights would move a little too, as a fit ends before it has converged;
-    what they move is taken off, so that the replicates lie around the model.
+    All refits move the same way too: sweeps go on where the fit ended, and a sample with fewer
+    distinct rows lets curves swing further out. What they move on average is taken off, so that
+    the replicates lie around the model.
     """
     if n_bootstrap == 0:
         return ()
@@ -152,18 +153,23 @@ def _bootstrap(
     draws = make_draws(data, hashes, True)
     seeds = seed.generate_state(n_bootstrap, np.uint64)
 
-    still = [fit.reweighted(data.weight, _BOOTSTRAP_SWEEPS) for fit in starts]
-
-    def refit(k: int) -> SeparationModel:
+    def refit(k: int) -> list[Move]:
         counts = np.zeros(len(data.target))
         state = random_streams(seeds[k], hashes)[-1:].copy()
         bootstrap_counts(state, draws.n_draws, draws.order, draws.cumulative, counts)
-        weight = counts * draws.unit
-        ends = [fit.reweighted(weight, _BOOTSTRAP_SWEEPS) for fit in starts]
-        pairs = zip(starts, still, ends, strict=True)
-        return mean_model([fit.moved(start, end) for fit, start, end in pairs])
+        return [fit.move(counts * draws.unit, _BOOTSTRAP_SWEEPS) for fit in starts]
 
-    return tuple(workers.map(refit, range(n_bootstrap)))
+    moves = workers.map(refit, range(n_bootstrap))
+    centres = [
+        Move(*(np.mean(parts, axis=0) for parts in zip(*own, strict=True)))
+        for own in zip(*moves, strict=True)
+    ]
+    return tuple(
+        mean_model(
+            [fit.moved(*pair) for fit, *pair in zip(starts, replicate, centres, strict=True)]
+        )
+        for replicate in moves
+    )
 
 
 def _say_constant(options: FitOptions) -> None:

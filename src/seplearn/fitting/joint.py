@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,14 @@ _STARTING_FREEDOM = 5.0  # of a curve, before it is known
 # A target far from zero is first brought this close, in standard deviations: products then need
 # not carry a level that says nothing.
 _LARGEST_LEVEL = 10.0
+
+
+class Move(NamedTuple):
+    """A change of curves, scales and constant."""
+
+    curves: FloatArray
+    scales: FloatArray
+    intercept: FloatArray
 
 
 class JointFit:
@@ -162,22 +170,27 @@ class JointFit:
         total = float(np.sum(weight * np.abs(net)))
         return float(np.sum(weight * size)) / total if total > 0 else 1.0
 
-    def reweighted(self, weight: FloatArray, n_sweeps: int) -> JointState:
-        """The state refined from here with other weights, and the penalties as they are."""
+    def move(self, weight: FloatArray, n_sweeps: int) -> Move:
+        """What sweeps with other weights change, the penalties as they are."""
         state = copied(self.state)
         rules = self._rules()._replace(learns=False)
         table = self._table._replace(weight=weight)
         sweep(table, state, rules, n_sweeps, self._workers.stop)
         fix_gauge(state, self._data)
-        return state
+        here = self.state
+        return Move(
+            state.curves - here.curves,
+            state.scales - here.scales,
+            state.intercept - here.intercept,
+        )
 
-    def moved(self, start: JointState, end: JointState) -> SeparationModel:
-        """The model with what changed from ``start`` to ``end`` added to its curves."""
+    def moved(self, move: Move, centre: Move) -> SeparationModel:
+        """The model with a move away from ``centre`` added to its curves."""
         here = self.state
         state = here._replace(
-            curves=here.curves + end.curves - start.curves,
-            scales=here.scales + end.scales - start.scales,
-            intercept=here.intercept + end.intercept - start.intercept,
+            curves=here.curves + move.curves - centre.curves,
+            scales=here.scales + move.scales - centre.scales,
+            intercept=here.intercept + move.intercept - centre.intercept,
         )
         return to_model(state, self._data, self._table)
 
