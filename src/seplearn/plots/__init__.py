@@ -1,5 +1,36 @@
-"""Figures of explanations. Needs matplotlib: ``pip install 'seplearn[plots]'``."""
+"""Figures of explanations. Needs matplotlib: ``pip install 'seplearn[plots]'``.
 
-from seplearn.plots.curves import plot_curves
+Every function takes an explanation and ``ax``, and returns the Axes given or a new figure; none
+touches pyplot or its settings. ``explanation.plot(...)`` calls the right one.
+"""
 
-__all__ = ["plot_curves"]
+from seplearn.plots.bags import plot_bags
+from seplearn.plots.curves import plot_curve, plot_curves
+from seplearn.plots.dependence import plot_partial_dependence
+from seplearn.plots.ice import plot_ice
+from seplearn.plots.importance import plot_importance
+from seplearn.plots.interactions import plot_interactions
+from seplearn.plots.local import plot_local
+from seplearn.plots.maps import plot_map
+from seplearn.plots.reconstruction import plot_reconstruction
+from seplearn.plots.roles import plot_roles
+from seplearn.plots.shapley import plot_shapley
+from seplearn.plots.stages import plot_stages
+from seplearn.plots.tilt import plot_tilt
+
+__all__ = [
+    "plot_bags",
+    "plot_curve",
+    "plot_curves",
+    "plot_ice",
+    "plot_importance",
+    "plot_interactions",
+    "plot_local",
+    "plot_map",
+    "plot_partial_dependence",
+    "plot_reconstruction",
+    "plot_roles",
+    "plot_shapley",
+    "plot_stages",
+    "plot_tilt",
+]

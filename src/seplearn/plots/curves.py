@@ -1,100 +1,176 @@
-"""Factors, backbone and tilt of one stage, a column of panels per feature."""
+"""Factors, backbone and tilt of one stage: a row of panels per feature."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from seplearn.explain.curves import Curve
-from seplearn.table.binning import CategoricalAxis, NumericAxis
+from seplearn._errors import out_of_range
+from seplearn.explain.curves import Curve, StageCurves
+from seplearn.plots.panel import FeatureAxis, draw
+from seplearn.plots.style import BACKBONE, DOWN, GRID, TILT, UP, number, panels
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from seplearn.kernels.arrays import FloatArray
-
-_PLUS, _MINUS, _BACKBONE, _TILT = "#1b7f5c", "#c0392b", "#22313f", "#8e5ea2"
+_PARTS = ("factors", "backbone", "tilt")
+_TITLES = {"factors": "factors $a_+$, $a_-$", "backbone": "backbone $b$", "tilt": "tilt $d$"}
 
 
 def plot_curves(
-    curves: Sequence[Curve], ranges: Sequence[tuple[float, float]] | None = None
-) -> Figure:
-    """Draw the curves of one stage: factors above, backbone in the middle, tilt below.
+    curves: StageCurves,
+    ax: Any = None,
+    *,
+    features: Sequence[str | int] | None = None,
+    max_features: int = 6,
+) -> Any:
+    """Draw the curves of a stage: factors, backbone and tilt beside each other.
 
     Parameters
     ----------
-    curves : sequence of Curve
+    curves : StageCurves
         What :func:`seplearn.explain.curves` returns.
-    ranges : sequence of (low, high), optional
-        The part of each numeric feature's axis to show; by default between its outermost edges.
+    ax : Axes, optional
+        Its place is taken by the panels; without it there is a new figure.
+    features : sequence of str or int, optional
+        Features to show. By default those that vary most in this stage.
+    max_features : int
+        How many, unless ``features`` says which.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        A figure outside pyplot's state; save it with ``figure.savefig``.
+    Axes or Figure
+        The Axes given, or the new figure.
     """
-    figure = Figure(figsize=(3.2 * len(curves), 6.6), layout="constrained")
-    axes: Any = figure.subplots(3, len(curves), sharex="col", sharey="row", squeeze=False)
-    factors_drawn = [a for curve in curves for a in (curve.plus, curve.minus) if a is not None]
-    signed = any((factors < 0).any() for factors in factors_drawn)
-    ranges = ranges or [_edge_range(curve) for curve in curves]
-    for column, (curve, limits) in enumerate(zip(curves, ranges, strict=True)):
-        factors, backbone, tilt = axes[:, column]
-        _steps(factors, curve, "plus", limits, color=_PLUS, label=r"$a_+$")
-        _steps(factors, curve, "minus", limits, color=_MINUS, label=r"$a_-$")
-        _steps(backbone, curve, "backbone", limits, color=_BACKBONE)
-        _steps(tilt, curve, "tilt", limits, color=_TILT)
-        tilt.axhline(0.0, color="0.7", linewidth=0.8, zorder=0)
-        for panel in (factors, backbone):
-            panel.set_yscale("linear" if signed else "log")
-            panel.axhline(0.0 if signed else 1.0, color="0.7", linewidth=0.8, zorder=0)
-        tilt.set_xlabel(curve.name)
-        if not isinstance(curve.axis, CategoricalAxis):
-            tilt.set_xlim(limits)
-    for row, label in enumerate(("factor", "backbone $b$", "tilt $d$")):
-        axes[row, 0].set_ylabel(label)
-    if axes[0, 0].get_legend_handles_labels()[0]:
-        axes[0, 0].legend(frameon=False)
-    figure.suptitle(f"Stage {curves[0].stage + 1}")
-    return figure
+    if features is not None:
+        chosen = [curves[feature] for feature in features]
+    else:
+        chosen = _most_varying(curves, max_features)
+    size = (9.6, 1.0 + 1.75 * len(chosen))
+    axes, shown = panels(ax, len(chosen), 3, size, sharey="col")
+    for row, curve in zip(axes, chosen, strict=True):
+        for panel, part in zip(row, _PARTS, strict=True):
+            _draw_part(panel, curve, part)
+    for panel, part in zip(axes[0], _PARTS, strict=True):
+        panel.set_title(_TITLES[part], fontsize=10)
+    _add_legend(axes[0, 0])
+    if ax is None:
+        shown.suptitle(_title(curves, len(chosen)), fontsize=11)
+    return shown
 
 
-def _edge_range(curve: Curve) -> tuple[float, float]:
-    """From the first to the last finite edge, and a little more."""
-    edges = curve.axis.edges if isinstance(curve.axis, NumericAxis) else np.empty(0)
-    edges = edges[np.isfinite(edges)]
-    if len(edges) == 0:
-        return -1.0, 1.0
-    margin = 0.02 * float(np.ptp(edges)) or 1.0
-    return float(edges[0]) - margin, float(edges[-1]) + margin
+def plot_curve(curve: Curve, ax: Any = None, *, part: str | None = None) -> Any:
+    """Draw the curves of one feature in one stage.
 
-
-def _steps(panel: Axes, curve: Curve, part: str, limits: tuple[float, float], **style: Any) -> None:
-    """Draw a step curve between its edges, the outermost steps up to the limits, and its band.
-
-    Missing values, if training had any, are a point at the right edge; levels are points in a row.
+    Parameters
+    ----------
+    curve : Curve
+        One of what :func:`seplearn.explain.curves` returns.
+    ax : Axes, optional
+        Where to draw; its place is taken by three panels unless ``part`` is given.
+    part : {"factors", "backbone", "tilt"}, optional
+        Draw only this.
     """
-    values: FloatArray | None = getattr(curve, part)
-    if values is None:
-        return
-    band = curve.bands.get(part)
-    if isinstance(curve.axis, CategoricalAxis):
-        seen = np.flatnonzero(curve.frequencies > 0)
-        names = [*curve.axis.levels, "(rare)", "(missing)", "(unseen)"]
-        panel.plot(np.arange(len(seen)), values[seen], "o", markersize=4, **style)
-        if band is not None:
-            panel.vlines(np.arange(len(seen)), *band[:, seen], color=style["color"], alpha=0.4)
-        panel.set_xticks(np.arange(len(seen)), [names[b] for b in seen], rotation=90, fontsize=7)
-        return
-    bounds = np.array([limits[0], *curve.axis.edges, limits[1]])
-    bounds[0], bounds[-1] = bounds.min(), bounds.max()
-    panel.stairs(values[:-1], bounds, baseline=None, linewidth=1.6, **style)
-    if band is not None:
-        low, high = band[:, :-1]
-        panel.stairs(high, bounds, baseline=low, fill=True, color=style["color"], alpha=0.2)
-    if curve.frequencies[-1] > 0:
-        style.pop("label", None)
-        panel.plot([limits[1]], values[-1:], "D", markersize=5, clip_on=False, **style)
+    if part is not None and part not in _PARTS:
+        raise out_of_range("part", f"one of {_PARTS}", part)
+    parts = _PARTS if part is None else (part,)
+    axes, shown = panels(ax, 1, len(parts), (3.4 * len(parts), 2.7))
+    for panel, one in zip(axes[0], parts, strict=True):
+        _draw_part(panel, curve, one)
+        panel.set_title(f"{_TITLES[one]}, stage {curve.stage}", fontsize=10)
+        if one == "factors":
+            _add_legend(panel)
+    return shown
+
+
+def _most_varying(curves: StageCurves, most: int) -> list[Curve]:
+    """The curves with the largest variance of log-factors, in the order of the features."""
+
+    def spread(curve: Curve) -> float:
+        factors = [a for a in (curve.plus, curve.minus) if a is not None]
+        logs = [np.log(np.abs(a)) for a in factors]
+        return sum(float(np.sum(curve.frequencies * log**2)) for log in logs)
+
+    order = sorted(curves, key=spread, reverse=True)[: max(1, most)]
+    return sorted(order, key=lambda curve: curve.feature)
+
+
+def _title(curves: StageCurves, n_shown: int) -> str:
+    text = f"Stage {curves.stage}"
+    if curves.lambda_plus:
+        text += rf"   $\lambda_+$ = {number(curves.lambda_plus)}"
+    if curves.lambda_minus:
+        text += rf"   $\lambda_-$ = {number(curves.lambda_minus)}"
+    if n_shown < len(curves):
+        text += f"   ({n_shown} of {len(curves)} features)"
+    return text
+
+
+def _draw_part(ax: Axes, curve: Curve, part: str) -> None:
+    feature = FeatureAxis.of(curve.name, curve.axis, curve.frequencies)
+    if part == "factors":
+        _draw_factors(ax, curve, feature)
+    else:
+        values = getattr(curve, part)
+        if values is None:
+            _say_none(ax, curve, part)
+            return
+        color, neutral = (BACKBONE, 1.0) if part == "backbone" else (TILT, 0.0)
+        draw(ax, feature, values, color=color, band=curve.bands.get(part), baseline=neutral)
+        ax.axhline(neutral, color=GRID, linewidth=0.8, zorder=0)
+        if part == "backbone":
+            log_scale(ax)
+    feature.density(ax)
+    feature.dress(ax)
+
+
+def _draw_factors(ax: Axes, curve: Curve, feature: FeatureAxis) -> None:
+    drawn = [("plus", UP, "$a_+$"), ("minus", DOWN, "$a_-$")]
+    drawn = [item for item in drawn if getattr(curve, item[0]) is not None]
+    signed = any((getattr(curve, part) < 0).any() for part, _, _ in drawn)
+    for k, (part, color, label) in enumerate(drawn):
+        draw(
+            ax,
+            feature,
+            getattr(curve, part),
+            color=color,
+            band=curve.bands.get(part),
+            baseline=0.0 if signed else 1.0,
+            slot=(k, len(drawn)),
+            label=label,
+            linewidth=2.8 - 1.5 * k,
+        )
+    ax.axhline(0.0 if signed else 1.0, color=GRID, linewidth=0.8, zorder=0)
+    if drawn and not signed:
+        log_scale(ax)
+
+
+def _add_legend(ax: Axes) -> None:
+    if len(ax.get_legend_handles_labels()[0]) > 1:
+        ax.legend(frameon=False, fontsize=8, loc="best", handlelength=1.2)
+
+
+def _say_none(ax: Axes, curve: Curve, part: str) -> None:
+    """Why a panel is empty."""
+    ax.set_axis_off()
+    if curve.backbone is not None:
+        word = "one product:\nthe sign is fixed"
+    elif curve.plus is None and curve.minus is None:
+        word = "the stage\ncontributes nothing"
+    else:
+        word = f"no {part}:\nfactors have signs"
+    ax.text(
+        0.5, 0.5, word, ha="center", va="center", transform=ax.transAxes, fontsize=8, color="0.5"
+    )
+
+
+def log_scale(ax: Axes) -> None:
+    """A logarithmic y-axis with plain numbers, few of them."""
+    ax.set_yscale("log")
+    low, high = ax.get_ylim()
+    decades = np.log10(high / low)
+    subs = (1.0,) if decades > 2.5 else (1.0, 2.0, 5.0) if decades > 0.8 else (1.0, 1.5, 2, 3, 5, 7)
+    ax.yaxis.set_major_locator(LogLocator(subs=subs, numticks=8))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())

@@ -30,8 +30,8 @@ class Schema:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names, or positions as text where there are none."""
-        return self.names or tuple(str(j) for j in range(self.n_features))
+        """The names; where there are none x0, x1, ... as scikit-learn counts them."""
+        return self.names or tuple(f"x{j}" for j in range(self.n_features))
 
     @staticmethod
     def of(table: Table) -> Schema:

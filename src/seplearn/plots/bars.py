@@ -1,0 +1,75 @@
+"""Horizontal bars and heatmaps with a row per feature or stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
+
+from seplearn.kernels.arrays import FloatArray
+from seplearn.plots.style import short_names, tidy
+
+_WRITTEN_CELLS = 120  # a heatmap with more cells does not write its numbers
+
+
+def bars(
+    ax: Axes,
+    names: Sequence[str],
+    values: FloatArray,
+    *,
+    color: Any,
+    band: FloatArray | None = None,
+    title: str = "",
+) -> None:
+    """A bar per name, the first on top, with error bars from ``band`` (2, n)."""
+    at = np.arange(len(names))
+    ax.barh(at, values, 0.75, color=color)
+    if band is not None:
+        ax.hlines(at, *band, color="0.15", linewidth=1.3)
+    name_rows(ax, names)
+    tidy(ax)
+    ax.set_title(title, fontsize=10)
+
+
+def name_rows(ax: Axes, names: Sequence[str], longest: int = 26) -> None:
+    """Ticks with names along the side, the first on top."""
+    size = 8 if len(names) <= 20 else 6.5
+    ax.set_yticks(np.arange(len(names)), short_names(names, longest), fontsize=size)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+
+
+def heatmap(
+    ax: Axes,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: FloatArray,
+    *,
+    cmap: str,
+    norm: Normalize,
+    title: str = "",
+    words: Sequence[Sequence[str]] | None = None,
+) -> None:
+    """Coloured cells with the rows' and columns' names; ``words`` are written into them."""
+    mesh = ax.imshow(values, cmap=cmap, norm=norm, aspect="auto", interpolation="nearest")
+    name_rows(ax, rows)
+    shown = short_names(columns, 16)
+    upright = max((len(name) for name in shown), default=0) > 3
+    size = 8 if len(columns) <= 16 else 6.5
+    ax.set_xticks(np.arange(len(columns)), shown, rotation=90 if upright else 0, fontsize=size)
+    ax.tick_params(length=0)
+    ax.set_title(title, fontsize=10)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    if words is not None and values.size <= _WRITTEN_CELLS:
+        for i, row in enumerate(words):
+            for j, word in enumerate(row):
+                colour = mesh.cmap(mesh.norm(values[i, j]))
+                dark = np.dot(colour[:3], (0.299, 0.587, 0.114)) < 0.5
+                ink = "white" if dark and np.isfinite(values[i, j]) else "0.15"
+                ax.text(j, i, word, ha="center", va="center", fontsize=7, color=ink)
+    else:
+        bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02)
+        bar.ax.tick_params(labelsize=7)

@@ -1,0 +1,236 @@
+"""Partial dependence: curves with their two products, surfaces, lines; per stage and summed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from seplearn._errors import out_of_range
+from seplearn.explain.axes import bin_values
+from seplearn.explain.dependence import PartialDependence
+from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.plots.panel import FeatureAxis, draw
+from seplearn.plots.style import (
+    BACKBONE,
+    DOWN,
+    GRID,
+    QUIET,
+    SIGNED_MAP,
+    STAGE_COLOURS,
+    TOTAL,
+    UP,
+    number,
+    panels,
+    short,
+)  # fmt: skip
+from seplearn.plots.surface import draw_surface, signed_norm
+
+_MOST_LINES = 6
+_COLUMNS = 4
+
+
+def plot_partial_dependence(
+    dependence: PartialDependence,
+    ax: Any = None,
+    *,
+    stage: int | str | None = None,
+    lines: bool | None = None,
+) -> Any:
+    """Draw partial dependence on one or two features.
+
+    Parameters
+    ----------
+    dependence : PartialDependence
+        What :func:`seplearn.explain.partial_dependence` returns.
+    ax : Axes, optional
+        Where to draw; with ``stage="all"`` its place is taken by several panels.
+    stage : int or "all", optional
+        A stage: for one feature its two products, the gap between them coloured by its sign, and
+        what they share, ``sqrt(C_plus C_minus) b``, dotted. "all": every stage, then their sum.
+        By default the whole model.
+    lines : bool, optional
+        For two features: lines over the first, one for each of a few values of the second, instead
+        of coloured cells. By default when the second has at most six values.
+
+    Returns
+    -------
+    Axes or Figure
+        The Axes given, or the new figure.
+    """
+    if len(dependence.features) > 2:
+        raise ValueError(
+            f"only partial dependence on one or two features can be drawn, got {dependence.names}; "
+            "its numbers are in frame() and at(X)"
+        )
+    drawn = _panels_asked(dependence, stage)
+    draw_one = _painter(dependence, lines, together=stage == "all")
+    columns = min(len(drawn), _COLUMNS)
+    rows = math.ceil(len(drawn) / columns)
+    width, height = (4.6, 3.4) if len(drawn) == 1 else (3.5, 2.9)
+    axes, shown = panels(ax, rows, columns, (width * columns, height * rows))
+    for panel, one in zip(axes.flat, drawn, strict=False):
+        draw_one(panel, one)
+    for panel in axes.flat[len(drawn) :]:
+        panel.set_axis_off()
+    return shown
+
+
+def _panels_asked(dependence: PartialDependence, stage: int | str | None) -> list[int | None]:
+    """Stages to draw; None is the whole model."""
+    if stage is None:
+        return [None]
+    if stage == "all":
+        return [*range(dependence.n_stages), None]
+    if not isinstance(stage, (int, np.integer)) or not 0 <= stage < dependence.n_stages:
+        rule = f"an integer from 0 to {dependence.n_stages - 1}, 'all' or None"
+        raise out_of_range("stage", rule, stage)
+    return [int(stage)]
+
+
+def _painter(
+    dependence: PartialDependence, lines: bool | None, together: bool
+) -> Callable[[Axes, int | None], None]:
+    """How one panel is drawn; stages that are drawn ``together`` share their colours."""
+    features = [
+        FeatureAxis.of(*parts)
+        for parts in zip(dependence.names, dependence.axes, dependence.frequencies, strict=True)
+    ]
+    if len(features) == 1:
+        return lambda ax, s: _curve(ax, dependence, features[0], s)
+    n_values = int((dependence.frequencies[1] > 0).sum())
+    if lines if lines is not None else n_values <= _MOST_LINES:
+        return lambda ax, s: _lines(ax, dependence, features, s)
+    known = np.ix_(*(weight > 0 for weight in dependence.frequencies))
+    reach = max((float(np.abs(stage[known]).max()) for stage in dependence.stages), default=0.0)
+    return lambda ax, s: _surface(ax, dependence, features, s, reach if together else 0.0)
+
+
+def _curve(ax: Axes, dependence: PartialDependence, feature: FeatureAxis, s: int | None) -> None:
+    feature.density(ax)
+    if s is None:
+        mean = float(np.sum(feature.frequencies * dependence.total))
+        draw(
+            ax, feature, dependence.total, color=TOTAL, band=dependence.band(), baseline=mean
+        )  # fmt: skip
+        ax.axhline(mean, color=GRID, linewidth=0.8, zorder=0)
+        ax.set_title("partial dependence", fontsize=10)
+    else:
+        _products(ax, dependence, feature, s)
+        ax.set_title(_constants(dependence, s), fontsize=9)
+    feature.dress(ax)
+
+
+def _products(ax: Axes, dependence: PartialDependence, feature: FeatureAxis, s: int) -> None:
+    """The two products of a stage, the gap between them by its sign, and their backbone."""
+    plus, minus, backbone = (getattr(dependence, part)[s] for part in ("plus", "minus", "backbone"))
+    if not feature.is_categorical:
+        _shade(ax, feature, plus, minus)
+    bands = [dependence.band(part) for part in ("plus", "minus")]
+    ends = [None if band is None else band[:, s] for band in bands]
+    present = [k for k in (0, 1) if dependence.constants[s, k] != 0.0]
+    slots = len(present) + int(dependence.is_two_branch[s] and feature.is_categorical)
+    styles = [(plus, UP, "$PD_+$"), (minus, DOWN, "$PD_-$")]
+    for place, k in enumerate(present):
+        values, color, label = styles[k]
+        slot = (place, max(slots, 1))
+        draw(ax, feature, values, color=color, band=ends[k], slot=slot, label=label)
+    if dependence.is_two_branch[s]:
+        style: dict[str, Any] = {} if feature.is_categorical else {"linestyle": ":"}
+        draw(
+            ax, feature, backbone, color=BACKBONE, slot=(2, 3), label=r"$\sqrt{C_+C_-}\,b$", **style
+        )  # fmt: skip
+    ax.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
+    if present and feature.is_categorical:
+        ax.margins(y=0.3)
+        ax.legend(frameon=False, fontsize=7, loc="upper center", handlelength=1.0, ncols=3)
+    elif present:
+        ax.legend(frameon=False, fontsize=7, loc="best", handlelength=1.4)
+    else:
+        ax.text(
+            0.5, 0.5, "the stage contributes nothing", ha="center", transform=ax.transAxes,
+            fontsize=8, color=QUIET,
+        )  # fmt: skip
+
+
+def _shade(ax: Axes, feature: FeatureAxis, plus: FloatArray, minus: FloatArray) -> None:
+    for color, above in ((UP, plus > minus), (DOWN, plus < minus)):
+        top = np.where(above, np.maximum(plus, minus), np.minimum(plus, minus))[:-1]
+        low = np.minimum(plus, minus)[:-1]
+        ax.stairs(
+            top, feature.bounds, baseline=low, fill=True, color=color, alpha=0.18, linewidth=0
+        )
+
+
+def _constants(dependence: PartialDependence, s: int) -> str:
+    plus, minus = dependence.constants[s]
+    parts = [f"stage {s}"]
+    parts += [f"$C_+$ = {number(plus)}"] * bool(plus) + [f"$C_-$ = {number(minus)}"] * bool(minus)
+    return "   ".join(parts)
+
+
+def _values(dependence: PartialDependence, s: int | None) -> tuple[FloatArray, str]:
+    if s is None:
+        return dependence.total, "partial dependence"
+    return dependence.stages[s], f"stage {s}"
+
+
+def _surface(
+    ax: Axes,
+    dependence: PartialDependence,
+    features: list[FeatureAxis],
+    s: int | None,
+    reach: float,
+) -> None:
+    values, title = _values(dependence, s)
+    first, second = dependence.frequencies
+    centre = float(first @ values @ second) if s is None else 0.0
+    inside = values[np.ix_(first > 0, second > 0)]
+    norm = signed_norm(inside, centre, least=0.0 if s is None else reach)
+    draw_surface(ax, features, values, cmap=SIGNED_MAP, norm=norm, label="")
+    ax.set_title(title, fontsize=10)
+
+
+def _lines(
+    ax: Axes, dependence: PartialDependence, features: list[FeatureAxis], s: int | None
+) -> None:
+    values, title = _values(dependence, s)
+    first, second = features
+    chosen = _few_bins(second.frequencies)
+    first.density(ax)
+    centre = float(first.frequencies @ values @ second.frequencies) if s is None else 0.0
+    for k, b in enumerate(chosen):
+        label = short(_word(second, int(b)), 18)
+        color = STAGE_COLOURS[k % len(STAGE_COLOURS)]
+        slot = (k, len(chosen))
+        draw(ax, first, values[:, b], color=color, slot=slot, label=label, baseline=centre)
+    ax.axhline(centre, color=GRID, linewidth=0.8, zorder=0)
+    first.dress(ax)
+    ax.set_title(title, fontsize=10)
+    style: Any = {"title": short(second.name, 20), "title_fontsize": 7, "fontsize": 7}
+    if first.is_categorical:
+        ax.margins(y=0.35)
+        style |= {"loc": "upper center", "ncols": 3}
+    ax.legend(frameon=False, handlelength=1.2, **style)
+
+
+def _word(feature: FeatureAxis, b: int) -> str:
+    """A bin in a legend: a level, or a number in the middle of it."""
+    value = bin_values(feature.axis)[b]
+    if isinstance(value, str):
+        return value
+    return "missing" if np.isnan(value) else f"{value:.4g}"
+
+
+def _few_bins(frequencies: FloatArray) -> IntArray:
+    """All bins with rows, or some at equal steps of rank."""
+    seen = np.flatnonzero(frequencies > 0)
+    if len(seen) <= _MOST_LINES:
+        return seen
+    below = np.cumsum(frequencies[seen])
+    steps = (np.arange(_MOST_LINES) + 0.5) / _MOST_LINES * below[-1]
+    chosen: IntArray = seen[np.searchsorted(below, steps)]
+    return chosen

@@ -1,0 +1,65 @@
+"""The six panels of feature importance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import Normalize
+
+from seplearn.explain.importance import Importance
+from seplearn.kernels.arrays import FloatArray
+from seplearn.plots.bars import bars, heatmap
+from seplearn.plots.style import BACKBONE, SIZE_MAP, TILT, TOTAL, panels, stage_colour, tidy
+
+
+def plot_importance(importance: Importance, ax: Any = None, *, max_features: int = 20) -> Any:
+    """Draw backbone and tilt variances per stage, their sums over stages, and stage weights.
+
+    Parameters
+    ----------
+    importance : Importance
+        What :func:`seplearn.explain.importance` returns.
+    ax : Axes, optional
+        Its place is taken by the panels; without it there is a new figure.
+    max_features : int
+        The most important features are shown, this many at most.
+    """
+    order = np.argsort(-importance.combined, kind="stable")[:max_features]
+    height = 1.6 + 0.22 * max(len(order), 6)
+    axes, shown = panels(ax, 2, 3, (12.0, 2 * height))
+    names = [importance.names[j] for j in order]
+    for panel, part in zip(axes[0, :2], ("backbone", "tilt"), strict=True):
+        _stage_heatmap(panel, names, getattr(importance, part)[:, order].T, f"{part} variance")
+    parts = (("total_backbone", BACKBONE), ("total_tilt", TILT), ("combined", TOTAL))
+    for panel, (part, color) in zip((axes[0, 2], axes[1, 0], axes[1, 1]), parts, strict=True):
+        values: FloatArray = getattr(importance, part)
+        own = np.argsort(-values, kind="stable")[:max_features]
+        band = importance.bands.get(part)
+        title = part.replace("_", " ")
+        if part == "combined":
+            title = rf"combined: backbone + {importance.gamma:g} $\times$ tilt"
+        bars(
+            panel, [importance.names[j] for j in own], values[own], color=color, title=title,
+            band=None if band is None else band[:, own],
+        )  # fmt: skip
+    _stage_weights(axes[1, 2], importance.stage_weights)
+    return shown
+
+
+def _stage_heatmap(panel: Any, names: list[str], values: FloatArray, title: str) -> None:
+    stages = [str(s) for s in range(values.shape[1])]
+    top = float(values.max(initial=0.0)) or 1.0
+    norm = Normalize(0.0, top)
+    words = [[f"{value:.2g}" if value > 1e-3 * top else "" for value in row] for row in values]
+    heatmap(panel, names, stages, values, cmap=SIZE_MAP, norm=norm, title=title, words=words)
+    panel.set_xlabel("stage", fontsize=9)
+
+
+def _stage_weights(panel: Any, weights: FloatArray) -> None:
+    at = np.arange(len(weights))
+    panel.bar(at, weights, 0.75, color=[stage_colour(int(s)) for s in at])
+    panel.set_xticks(at, [str(s) for s in at])
+    panel.set_xlabel("stage", fontsize=9)
+    panel.set_title("stage weights", fontsize=10)
+    tidy(panel)

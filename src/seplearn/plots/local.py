@@ -1,0 +1,156 @@
+"""One prediction: a waterfall of stages, what gates each of them, and what turns it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from seplearn.explain.local import LocalExplanation
+from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.plots.bars import heatmap, name_rows
+from seplearn.plots.style import (
+    DOWN,
+    GRID,
+    QUIET,
+    SIGNED_MAP,
+    STAGE_COLOURS,
+    UP,
+    number,
+    panels,
+    short,
+    short_names,
+    signed_number,
+    tidy,
+)  # fmt: skip
+from seplearn.plots.surface import signed_norm
+
+_STRONG_TILT = 2.0  # one product is then 50 times the other: nothing is left to turn
+
+
+def plot_local(
+    local: LocalExplanation,
+    ax: Any = None,
+    *,
+    max_stages: int = 10,
+    max_features: int = 8,
+    tolerance: float = 0.05,
+) -> Any:
+    """Draw how a prediction comes about, stage by stage.
+
+    Left, a waterfall from the intercept to the prediction in the unit of y. In the middle, which
+    features make each stage loud or quiet at this row. Right, which way they turn it: the sum of a
+    row of tilts, with the stage's own, decides its sign.
+
+    Parameters
+    ----------
+    local : LocalExplanation
+        What :func:`seplearn.explain.local` returns.
+    ax : Axes, optional
+        Its place is taken by the panels; without it there is a new figure.
+    max_stages : int
+        The largest contributions are shown one by one, the others together.
+    max_features : int
+        Features shown by name.
+    tolerance : float
+        A smaller share of a stage's backbone belongs to "other".
+    """
+    order = np.argsort(-np.abs(local.contributions), kind="stable")
+    named, rest = order[:max_stages], order[max_stages:]
+    rows = 1 + len(named) + bool(len(rest)) + 1
+    axes, shown = panels(ax, 1, 3, (13.5, 1.7 + 0.36 * rows), width_ratios=(1.25, 1, 1.1))
+    _waterfall(axes[0, 0], local, named, rest)
+    if len(named):
+        features = _loudest(local, named, max_features)
+        _backbone_shares(axes[0, 1], local, named, features, tolerance)
+        _tilts(axes[0, 2], local, named, max_features)
+    else:
+        for panel in axes[0, 1:]:
+            panel.set_axis_off()
+    return shown
+
+
+def _waterfall(ax: Axes, local: LocalExplanation, named: IntArray, rest: IntArray) -> None:
+    steps = [("intercept", local.intercept)]
+    steps += [(f"stage {s}", float(local.contributions[s])) for s in named]
+    if len(rest):
+        steps.append((f"{len(rest)} other stages", float(local.contributions[rest].sum())))
+    ends = np.cumsum([0.0, *(value for _, value in steps)])
+    for row, (_, value) in enumerate(steps):
+        ax.barh(row, value, 0.7, left=ends[row], color=UP if value >= 0 else DOWN, alpha=0.9)
+        ax.vlines(ends[row + 1], row - 0.35, row + 1.35, color=QUIET, linewidth=0.8)
+    _write_steps(ax, steps, ends)
+    last = len(steps)
+    ax.plot(local.prediction, last, "o", color="0.1", markersize=6)
+    if local.interval is not None:
+        ax.hlines(last, *local.interval, color="0.1", linewidth=2)
+    ax.axvline(0.0, color=GRID, linewidth=0.8, zorder=0)
+    name_rows(ax, [*(name for name, _ in steps), "prediction"])
+    tidy(ax)
+    ax.set_title(f"prediction {number(local.prediction)}", fontsize=10)
+
+
+def _write_steps(ax: Axes, steps: list[tuple[str, float]], ends: FloatArray) -> None:
+    """The contribution beside each bar, on the side where there is room."""
+    low, high = float(ends.min()), float(ends.max())
+    span = (high - low) or 1.0
+    ax.set_xlim(low - 0.22 * span, high + 0.22 * span)
+    for row, (_, value) in enumerate(steps):
+        right = max(ends[row], ends[row + 1])
+        left = min(ends[row], ends[row + 1])
+        to_right = right + 0.2 * span <= high + 0.22 * span
+        at, side = (right + 0.015 * span, "left") if to_right else (left - 0.015 * span, "right")
+        ax.text(at, row, signed_number(value), va="center", ha=side, fontsize=7.5)
+
+
+def _loudest(local: LocalExplanation, named: IntArray, most: int) -> IntArray:
+    """Features with the largest share of a stage's backbone, weighted by the contributions."""
+    weight = np.abs(local.contributions[named])
+    scores = weight @ local.backbone_share[named]
+    return np.argsort(-scores, kind="stable")[:most]
+
+
+def _backbone_shares(
+    ax: Axes, local: LocalExplanation, named: IntArray, features: IntArray, tolerance: float
+) -> None:
+    """A stacked bar per stage; hatched where the feature makes the stage quieter."""
+    share = np.where(local.backbone_share < tolerance, 0.0, local.backbone_share)[named]
+    left = np.zeros(len(named))
+    at = np.arange(len(named))
+    names = short_names([local.names[j] for j in features], 18)
+    for k, j in enumerate(features):
+        color = STAGE_COLOURS[k % len(STAGE_COLOURS)]
+        quieter = local.backbone[named, j] < 1.0
+        drawn = ax.barh(at, share[:, j], 0.7, left=left, color=color, edgecolor="white")
+        for patch, quiet in zip(drawn, quieter, strict=True):
+            patch.set_alpha(0.45 if quiet else 1.0)
+        drawn.set_label(f"{names[k]} = {short(local.values[j], 12)}")
+        left = left + share[:, j]
+    whole = local.backbone_share[named].sum(axis=1)
+    ax.barh(at, whole - left, 0.7, left=left, color=GRID, label="other", edgecolor="white")
+    name_rows(ax, [f"stage {s}" for s in named])
+    ax.set_xlim(0.0, 1.0)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    tidy(ax)
+    ax.set_title("share of the backbone (pale: quieter)", fontsize=10)
+    ax.legend(
+        frameon=False, fontsize=7, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.12),
+        handlelength=1.0, columnspacing=1.0,
+    )  # fmt: skip
+
+
+def _tilts(ax: Axes, local: LocalExplanation, named: IntArray, most: int) -> None:
+    """A row per stage, a column per feature, and first the intercept."""
+    tilt = np.nan_to_num(local.tilt[named])
+    features = np.argsort(-np.abs(tilt).max(axis=0), kind="stable")[:most]
+    values = np.column_stack([local.tilt_intercept[named], local.tilt[named][:, features]])
+    words = [[f"{v:+.2f}" if abs(v) >= 0.005 else "" for v in row] for row in values]
+    for row, s in enumerate(named):
+        if np.isnan(values[row]).all():
+            fixed = local.contributions[s]
+            words[row][0] = "" if fixed == 0 else "up" if fixed > 0 else "down"
+    columns = ["intercept", *(local.names[j] for j in features)]
+    rows = [f"stage {s}" for s in named]
+    norm = signed_norm(values, least=0.5, most=_STRONG_TILT)
+    heatmap(ax, rows, columns, values, cmap=SIGNED_MAP, norm=norm, title="tilt", words=words)

@@ -1,0 +1,52 @@
+"""Backbone and tilt of a stage over two features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import LogNorm
+
+from seplearn.explain.maps import StageMap
+from seplearn.kernels.arrays import FloatArray
+from seplearn.plots.panel import FeatureAxis
+from seplearn.plots.style import SIGNED_MAP, SIZE_MAP, panels
+from seplearn.plots.surface import draw_surface, signed_norm
+
+
+def plot_map(stage_map: StageMap, ax: Any = None) -> Any:
+    """Draw where the stage is active (backbone, logarithmic) and which way it points (tilt).
+
+    Parameters
+    ----------
+    stage_map : StageMap
+        What :func:`seplearn.explain.maps` returns.
+    ax : Axes, optional
+        Its place is taken by the panels; without it there is a new figure.
+    """
+    features = [
+        FeatureAxis.of(*parts)
+        for parts in zip(stage_map.names, stage_map.axes, stage_map.frequencies, strict=True)
+    ]
+    n_panels = 1 if stage_map.tilt is None else 2
+    axes, shown = panels(ax, 1, n_panels, (4.8 * n_panels, 3.7))
+    known = np.ix_(*(weight > 0 for weight in stage_map.frequencies))
+    draw_surface(
+        axes[0, 0], features, stage_map.backbone, cmap=SIZE_MAP,
+        norm=_log_norm(stage_map.backbone[known]), label="backbone, in the unit of y",
+    )  # fmt: skip
+    axes[0, 0].set_title(f"stage {stage_map.stage}: where it is active", fontsize=10)
+    if stage_map.tilt is not None:
+        draw_surface(
+            axes[0, 1], features, stage_map.tilt, cmap=SIGNED_MAP,
+            norm=signed_norm(stage_map.tilt[known], least=1.0, most=3.0), label="tilt",
+        )  # fmt: skip
+        axes[0, 1].set_title("which way it points", fontsize=10)
+    return shown
+
+
+def _log_norm(values: FloatArray) -> LogNorm:
+    """Six decades at most: what is fainter is as good as off."""
+    high = float(values.max())
+    low = max(float(values.min()), 1e-6 * high)
+    return LogNorm(low, high) if low < high else LogNorm(0.5 * high, 2.0 * high)

@@ -1,0 +1,217 @@
+"""One panel over one feature: steps for numbers, bars for levels, a diamond for missing values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.ticker import MaxNLocator
+
+from seplearn.explain.axes import bin_bounds, level_names
+from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.plots.style import GRID, QUIET, short, short_names, tidy
+from seplearn.table.binning import Axis, CategoricalAxis, NumericAxis
+
+_SHOWN_LEVELS = 20
+_TICKED_VALUES = 8
+_DENSITY_CELLS = 40
+_OUTSIDE = 0.0025  # share of the training rows beyond each end of what is shown
+_MISSING_AT = 0.08  # of the width, right of the last step
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureAxis:
+    """A feature as the x-axis of panels.
+
+    Attributes
+    ----------
+    shown : array of int
+        The levels of a categorical feature that are drawn, or nothing.
+    bounds : array
+        Bounds of the steps of a numeric feature, or nothing.
+    low, high : float
+        The range shown, without the place of missing values.
+    missing : bool
+        Whether training rows had missing values.
+    """
+
+    name: str
+    axis: Axis
+    frequencies: FloatArray
+    shown: IntArray
+    bounds: FloatArray
+    low: float
+    high: float
+    missing: bool
+
+    @staticmethod
+    def of(name: str, axis: Axis, frequencies: FloatArray) -> FeatureAxis:
+        """The axis of a feature: all values that training rows had, but for the outermost few."""
+        if isinstance(axis, CategoricalAxis):
+            seen = np.flatnonzero(frequencies > 0)
+            if len(seen) > _SHOWN_LEVELS:
+                often = np.argsort(-frequencies[seen], kind="stable")[:_SHOWN_LEVELS]
+                seen = seen[np.sort(often)]
+            high = max(len(seen), 1) - 0.5
+            return FeatureAxis(name, axis, frequencies, seen, np.empty(0), -0.5, high, False)
+        bounds = bin_bounds(axis)
+        low, high = _central_range(axis, frequencies, bounds)
+        missing = bool(frequencies[-1] > 0)
+        nothing = np.empty(0, dtype=np.int64)
+        return FeatureAxis(name, axis, frequencies, nothing, bounds, low, high, missing)
+
+    @property
+    def is_categorical(self) -> bool:
+        return isinstance(self.axis, CategoricalAxis)
+
+    @property
+    def missing_at(self) -> float:
+        """Where missing values are drawn, if there are any."""
+        return self.high + _MISSING_AT * (self.high - self.low)
+
+    @property
+    def end(self) -> float:
+        """The end of the axis, with the place of missing values."""
+        return self.missing_at + 0.5 * (self.missing_at - self.high) if self.missing else self.high
+
+    @property
+    def label(self) -> str:
+        """The name, and how many levels are left out."""
+        hidden = int((self.frequencies > 0).sum()) - len(self.shown)
+        more = f" ({hidden} rarer levels not shown)" if self.is_categorical and hidden else ""
+        return short(self.name, 34) + more
+
+    @property
+    def ticks(self) -> tuple[Any, list[str]] | None:
+        """Places and words of ticks; None where matplotlib's own are right."""
+        if isinstance(self.axis, CategoricalAxis):
+            names = short_names([level_names(self.axis)[b] for b in self.shown], 16)
+            return np.arange(len(names)), names
+        values = self.axis.values
+        if values is not None and len(values) <= _TICKED_VALUES:
+            finite = values[np.isfinite(values)]
+            return finite, [f"{value:g}" for value in finite]
+        return None
+
+    def dress(self, ax: Axes) -> None:
+        """Limits, ticks and the name, along the bottom."""
+        tidy(ax)
+        ax.set_xlim(self.low, self.end)
+        ax.set_xlabel(self.label, fontsize=9)
+        if self.ticks is not None:
+            places, words = self.ticks
+            upright = len(words) > 12 or sum(len(word) + 1 for word in words) > 32
+            size = 7 if len(words) > 8 else 8
+            ax.set_xticks(places, words, fontsize=size, rotation=90 if upright else 0)
+        if self.missing:
+            self._mark_missing(ax)
+
+    def _mark_missing(self, ax: Axes) -> None:
+        """A tick of its own for missing values, beyond a line; other ticks make room for it."""
+        ax.axvline(0.5 * (self.high + self.missing_at), color=GRID, linewidth=0.8, zorder=0)
+        span = self.high - self.low
+        if self.ticks is None:
+            ticks = np.asarray(MaxNLocator(5).tick_values(self.low, self.high))
+            inside = (ticks >= self.low) & (ticks <= self.high - 0.1 * span)
+            ax.set_xticks(ticks[inside])
+        ax.set_xticks([self.missing_at], ["missing"], minor=True)
+        ax.tick_params(axis="x", which="minor", labelsize=7, labelcolor=QUIET)
+
+    def dress_upright(self, ax: Axes) -> None:
+        """Limits, ticks and the name, along the side."""
+        tidy(ax)
+        ax.set_ylim(self.low, self.end)
+        ax.set_ylabel(short(self.name), fontsize=9)
+        if self.ticks is not None:
+            ax.set_yticks(*self.ticks, fontsize=7)
+        if self.missing:
+            style: Any = {"fontsize": 7, "color": QUIET, "ha": "right", "va": "center"}
+            ax.text(0.98, self.missing_at, "missing", transform=ax.get_yaxis_transform(), **style)
+
+    def density(self, ax: Axes) -> None:
+        """A grey silhouette of the training rows along the bottom; it moves no limits."""
+        if self.is_categorical:
+            heights = self.frequencies[self.shown]
+            bounds = np.arange(len(heights) + 1, dtype=np.float64) - 0.5
+        else:
+            bounds = np.linspace(self.low, self.high, _DENSITY_CELLS + 1)
+            below = np.concatenate([[0.0], np.cumsum(self.frequencies[:-1])])
+            heights = np.diff(np.interp(bounds, self.bounds, below))
+        heights = 0.1 * heights / max(float(heights.max(initial=0.0)), 1e-300)
+        corners = [
+            [(left, 0.0), (left, height), (right, height), (right, 0.0)]
+            for left, right, height in zip(bounds[:-1], bounds[1:], heights, strict=True)
+        ]
+        where = ax.get_xaxis_transform()
+        grey = PolyCollection(corners, facecolor=GRID, edgecolor="none", transform=where, zorder=0)
+        ax.add_collection(grey, autolim=False)
+
+
+def _central_range(
+    axis: NumericAxis, frequencies: FloatArray, bounds: FloatArray
+) -> tuple[float, float]:
+    """All of a feature with few values; else without the outermost few rows."""
+    weight = frequencies[:-1]
+    if axis.values is not None or weight.sum() == 0 or len(axis.edges) < 2:
+        return float(bounds[0]), float(bounds[-1])
+    below = np.cumsum(weight) / weight.sum()
+    first = int(np.searchsorted(below, _OUTSIDE, side="right"))
+    last = int(np.searchsorted(below, 1.0 - _OUTSIDE, side="left"))
+    low, high = float(bounds[first]), float(bounds[min(last, len(weight) - 1) + 1])
+    return (low, high) if low < high else (float(bounds[0]), float(bounds[-1]))
+
+
+def draw(
+    ax: Axes,
+    feature: FeatureAxis,
+    values: FloatArray,
+    *,
+    color: str,
+    band: FloatArray | None = None,
+    baseline: float = 0.0,
+    slot: tuple[int, int] = (0, 1),
+    label: str | None = None,
+    **style: Any,
+) -> None:
+    """Draw one curve: steps with a filled band, or bars from ``baseline`` with error bars.
+
+    ``slot`` is (k, n): the k-th of n curves in a panel, whose bars then stand side by side.
+    """
+    if feature.is_categorical:
+        _bars(ax, feature, values, color, band, baseline, slot, label, style.get("alpha", 0.85))
+        return
+    options: Any = {"linewidth": 1.6} | style
+    ax.stairs(values[:-1], feature.bounds, baseline=None, color=color, label=label, **options)
+    if band is not None:
+        low, high = band[:, :-1]
+        ax.stairs(
+            high, feature.bounds, baseline=low, fill=True, color=color, alpha=0.2, linewidth=0
+        )
+    if feature.missing:
+        at = [feature.missing_at]
+        ax.plot(at, values[-1:], "D", color=color, markersize=4.5, alpha=style.get("alpha"))
+        if band is not None:
+            ax.vlines(at, band[0, -1:], band[1, -1:], color=color, alpha=0.5, linewidth=1.5)
+
+
+def _bars(
+    ax: Axes,
+    feature: FeatureAxis,
+    values: FloatArray,
+    color: str,
+    band: FloatArray | None,
+    baseline: float,
+    slot: tuple[int, int],
+    label: str | None,
+    alpha: float,
+) -> None:
+    k, n = slot
+    width = 0.8 / n
+    at = np.arange(len(feature.shown)) + (k - 0.5 * (n - 1)) * width
+    heights = values[feature.shown] - baseline
+    ax.bar(at, heights, 0.92 * width, bottom=baseline, color=color, label=label, alpha=alpha)
+    if band is not None:
+        ax.vlines(at, *band[:, feature.shown], color="0.15", linewidth=1.2)

@@ -1,0 +1,37 @@
+"""What every stage contributes over some rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seplearn.explain.stages import StageContributions
+from seplearn.plots.style import DOWN, GRID, UP, panels, tidy
+
+
+def plot_stages(contributions: StageContributions, ax: Any = None) -> Any:
+    """Draw the mean size of every stage's contribution, and its mean as a mark.
+
+    Parameters
+    ----------
+    contributions : StageContributions
+        What :func:`seplearn.explain.stages` returns.
+    ax : Axes, optional
+        Where to draw.
+    """
+    axes, shown = panels(ax, 1, 1, (max(4.0, 1.5 + 0.35 * len(contributions.mean)), 3.2))
+    panel = axes[0, 0]
+    at = np.arange(len(contributions.mean))
+    panel.bar(at, contributions.mean_size, 0.75, color="0.8", label="mean size")
+    colors = [UP if value >= 0 else DOWN for value in contributions.mean]
+    panel.vlines(at, 0.0, contributions.mean, colors=colors, linewidth=3)
+    panel.scatter(at, contributions.mean, c=colors, s=28, label="mean", zorder=3)
+    panel.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
+    panel.set_xticks(at, [str(s) for s in at])
+    panel.set_xlabel("stage", fontsize=9)
+    share = f"{100 * contributions.weight:.3g} %"
+    panel.set_title(f"contribution to the prediction, {share} of the rows", fontsize=10)
+    panel.legend(frameon=False, fontsize=8)
+    tidy(panel)
+    return shown

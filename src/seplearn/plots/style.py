@@ -1,0 +1,136 @@
+"""Colours, figures and words that all plots share."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, ScalarFormatter
+
+from seplearn._errors import wrong_type
+
+# Green and pink of the paper's figures; they stay apart for colour-blind readers.
+UP, DOWN = "#2f7d32", "#c51b7d"
+BACKBONE, TILT, TOTAL = "#1f3b57", "#7b4ea3", "#1f3b57"
+QUIET, GRID = "0.55", "0.85"
+SIGNED_MAP, SIZE_MAP, RANK_MAP = "PiYG", "YlGnBu", "viridis"
+STAGE_COLOURS = (
+    "#1f3b57", "#d1793b", "#4c956c", "#8f5aa5", "#b0413e", "#3d8fb3", "#7a6c5d", "#c9a227",
+)  # fmt: skip
+_LONGEST_NAME = 26
+
+
+class Canvas(Figure):
+    """A figure outside pyplot's state, which a notebook shows all the same."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=110)
+        return buffer.getvalue()
+
+
+def panels(
+    ax: Any, rows: int, columns: int, size: tuple[float, float], **options: Any
+) -> tuple[Any, Any]:
+    """Axes in rows and columns, and what the plot function returns.
+
+    Without ``ax`` they fill a new figure of ``size`` inches; with it they share its place, which
+    is then left blank.
+    """
+    if ax is None:
+        figure = Canvas(figsize=size, layout="constrained")
+        return figure.subplots(rows, columns, squeeze=False, **options), figure
+    if not isinstance(ax, Axes):
+        raise wrong_type("ax", "a matplotlib Axes or None", ax)
+    if rows == columns == 1:
+        return np.array([[ax]]), ax
+    place = ax.get_subplotspec()
+    if place is None:
+        raise ValueError(
+            "ax must come from subplots, as several panels take its place; got an Axes at a fixed "
+            "position"
+        )
+    ax.set_axis_off()
+    grid = place.subgridspec(rows, columns)
+    return grid.subplots(squeeze=False, **options), ax
+
+
+def short(name: str, longest: int = _LONGEST_NAME) -> str:
+    """A name that fits beside an axis; dollar signs stay dollar signs."""
+    line = " ".join(str(name).split())
+    if len(line) > longest:
+        head = (longest - 1) * 2 // 3
+        line = f"{line[:head]}…{line[-(longest - 1 - head) :]}"
+    return line.replace("$", r"\$")
+
+
+def short_names(names: Sequence[str], longest: int = _LONGEST_NAME) -> list[str]:
+    """Names that fit and stay different: where they are too alike, what they share is cut."""
+    brief = [short(name, longest) for name in names]
+    alike = [name for name, text in zip(names, brief, strict=True) if brief.count(text) > 1]
+    if len(set(alike)) < 2:
+        return brief
+    head = _shared(alike)
+    tail = _shared([name[head:][::-1] for name in alike])
+
+    def middle(name: str) -> str:
+        own = name[head : len(name) - tail]
+        room = max(0, longest - len(own) - 2)
+        begin = name[: min(head, room * 2 // 3)]
+        return short(f"{begin}…{own}" + ("…" if tail else ""), longest)
+
+    return [
+        middle(name) if name in alike else text for name, text in zip(names, brief, strict=True)
+    ]
+
+
+def _shared(texts: Sequence[str]) -> int:
+    """How many first characters all texts share."""
+    columns = zip(*texts, strict=False)
+    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns))
+
+
+def number(value: float) -> str:
+    """A number as a label shows it: four digits, thousands apart."""
+    if value != 0 and (abs(value) >= 1e7 or abs(value) < 1e-3):
+        return f"{value:.3g}"
+    digits = max(0, 3 - int(np.floor(np.log10(abs(value))))) if value else 0
+    text = f"{value:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def signed_number(value: float) -> str:
+    """A number with its sign."""
+    return f"+{number(value)}" if value >= 0 else f"\N{MINUS SIGN}{number(-value)}"
+
+
+def tidy(ax: Axes) -> None:
+    """Only the axes that carry numbers, and short numbers."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.tick_params(labelsize=8)
+    if isinstance(ax.xaxis.get_major_formatter(), ScalarFormatter):
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value)))
+    formatter = ax.yaxis.get_major_formatter()
+    if isinstance(formatter, ScalarFormatter):
+        formatter.set_powerlimits((-3, 5))
+        formatter.set_useMathText(True)
+        ax.yaxis.get_offset_text().set_fontsize(7)
+
+
+def compact(value: float) -> str:
+    """A tick that takes little room: 25k, 1.5M, 0.02, 1e-06."""
+    for unit, word in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if unit * (10 if word == "k" else 1) <= abs(value) < 1000 * unit:
+            return f"{value / unit:g}{word}"
+    return f"{value:.6g}"
+
+
+def stage_colour(stage: int) -> str:
+    """The colour of a stage, the same in every figure."""
+    return STAGE_COLOURS[stage % len(STAGE_COLOURS)]

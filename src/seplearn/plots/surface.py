@@ -1,0 +1,62 @@
+"""A quantity over two features, as coloured cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize, TwoSlopeNorm
+
+from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.plots.panel import FeatureAxis
+
+
+def cells(feature: FeatureAxis) -> tuple[FloatArray, IntArray]:
+    """Bounds of the cells along a feature and the bin of each; -1 is the gap before missing."""
+    if feature.is_categorical:
+        return np.arange(len(feature.shown) + 1, dtype=np.float64) - 0.5, feature.shown
+    n_ordered = len(feature.bounds) - 1
+    bins = np.arange(n_ordered)
+    if not feature.missing:
+        return feature.bounds, bins
+    bins = bins[feature.bounds[:-1] < feature.high]
+    gap = feature.missing_at - feature.high
+    ends = [feature.high, feature.missing_at - 0.5 * gap, feature.missing_at + 0.5 * gap]
+    bounds = np.concatenate([feature.bounds[: len(bins)], ends])
+    return bounds, np.concatenate([bins, [-1, n_ordered]])
+
+
+def draw_surface(
+    ax: Axes,
+    features: Sequence[FeatureAxis],
+    values: FloatArray,
+    *,
+    cmap: str,
+    norm: Normalize,
+    label: str,
+) -> None:
+    """Cells of ``values`` (bins of the first feature by bins of the second) with a colour bar."""
+    first, second = features
+    (x, columns), (y, rows) = cells(first), cells(second)
+    shown = values[np.ix_(columns, rows)].astype(float)
+    shown[columns < 0, :] = np.nan
+    shown[:, rows < 0] = np.nan
+    mesh = ax.pcolormesh(x, y, shown.T, cmap=cmap, norm=norm, rasterized=True)
+    first.dress(ax)
+    second.dress_upright(ax)
+    bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02)
+    bar.set_label(label, fontsize=8)
+    bar.ax.tick_params(labelsize=7)
+
+
+def signed_norm(
+    values: FloatArray, centre: float = 0.0, least: float = 0.0, most: float = np.inf
+) -> Normalize:
+    """Colours that are white at ``centre`` and equally strong on both sides.
+
+    They reach as far as ``values`` do, but at least and at most as far as told.
+    """
+    known = np.abs(values[np.isfinite(values)] - centre)
+    reach = min(max(float(known.max(initial=0.0)), least), most) or 1.0
+    return TwoSlopeNorm(centre, centre - reach, centre + reach)
