@@ -1,47 +1,87 @@
 import numpy as np
-import pandas as pd
 import pytest
+from matplotlib.colors import to_hex
 
-from seplearn import TSLRegressor, datasets, explain
-from seplearn.plots import plot_curves
-
-
-@pytest.mark.parametrize(
-    ("shift", "options"),
-    [
-        (0.0, {}),
-        (100.0, {"fit_intercept": False}),
-        (0.0, {"products": "single", "refine": "scalars"}),
-    ],
-)
-def test_every_kind_of_stage_draws(shift, options, tmp_path):
-    X, y = datasets.masked_interaction(300, random_state=0)
-    X[:, 2] = 1.0
-    quick = {"early_stopping": False, "n_grids": 2, "random_state": 0}
-    model = TSLRegressor(1, **quick, **options).fit(X, y + shift)
-    ranges = [(column.min(), column.max() + 1) for column in X.T]
-    figure = plot_curves(explain.curves(model, 0), ranges)
-    assert len(figure.axes) == 9
-    assert [axes.get_xlabel() for axes in figure.axes[6:]] == ["0", "1", "2"]
-    figure.savefig(tmp_path / "curves.png")
-    assert (tmp_path / "curves.png").stat().st_size > 10_000
-    drawn = list(figure.axes[0].patches)
-    assert len(drawn) == sum(b is not None for b in (model.stages_[0].plus, model.stages_[0].minus))
-    values = drawn[0].get_data().values
-    assert np.isfinite(values).all()
+from seplearn import explain
+from seplearn.plots import plot_curve, plot_curves
+from seplearn.plots.style import BACKBONE, DOWN, UP
+from tests.plots.awkward import LONG, fitted, one_branch, signed, wide
 
 
-def test_levels_and_missing_values_draw(tmp_path):
-    rng = np.random.default_rng(0)
-    levels = rng.choice(["north", "south", "east"], size=400)
-    numbers = np.where(rng.random(400) < 0.2, np.nan, rng.normal(size=400))
-    X = pd.DataFrame({"where": levels, "x": numbers})
-    y = (levels == "north") * 1.0 + np.nan_to_num(numbers, nan=3.0)
-    model = TSLRegressor(1, n_grids=2, random_state=0).fit(X, y)
-    figure = plot_curves(explain.curves(model, 0))
-    figure.savefig(tmp_path / "curves.png")
-    assert [axes.get_xlabel() for axes in figure.axes[4:]] == ["where", "x"]
-    labels = [text.get_text() for text in figure.axes[4].get_xticklabels()]
-    assert labels == ["east", "north", "south"]
-    points = [line for line in figure.axes[5].lines if line.get_marker() == "D"]
-    assert len(points) == 1
+def steps(panel):
+    return [patch for patch in panel.patches if hasattr(patch, "get_data")]
+
+
+def lines_of_steps(panel):
+    return [patch for patch in steps(panel) if not patch.get_fill()]
+
+
+def test_every_feature_has_its_row():
+    figure = plot_curves(explain.curves(fitted(), 0))
+    figure.draw_without_rendering()
+    assert len(figure.axes) == 6 * 3
+    assert figure.axes[0].get_xlabel().startswith("income of the househol")
+    assert "stage 0" in figure.get_suptitle().lower()
+    factors = figure.axes[15]
+    assert factors.get_xlabel() == "x"
+    drawn = lines_of_steps(factors)
+    curve = explain.curves(fitted(), 0)["x"]
+    assert [to_hex(patch.get_edgecolor()) for patch in drawn] == [UP, DOWN]
+    np.testing.assert_array_equal(drawn[0].get_data().values, curve.plus[1:-1])
+    assert len(steps(factors)) == 4  # two curves, two bands
+    assert factors.get_yscale() == "log"
+
+
+def test_missing_values_have_a_tick_and_a_diamond():
+    panel = plot_curve(explain.curves(fitted(), 0)[LONG], part="backbone").axes[0]
+    assert [text.get_text() for text in panel.get_xticklabels(minor=True)] == ["missing"]
+    diamonds = [line for line in panel.lines if line.get_marker() == "D"]
+    curve = explain.curves(fitted(), 0)[LONG]
+    assert diamonds[0].get_ydata() == curve.backbone[-1:]
+    assert max(panel.get_xticks()) < diamonds[0].get_xdata()[0] < panel.get_xlim()[1]
+    no_missing = plot_curve(explain.curves(fitted(), 0)["x"], part="tilt").axes[0]
+    assert not [line for line in no_missing.lines if line.get_marker() == "D"]
+
+
+def test_levels_are_bars_and_the_rarest_are_left_out():
+    panel = plot_curve(explain.curves(fitted(), 0)["region"], part="backbone").axes[0]
+    words = [text.get_text() for text in panel.get_xticklabels()]
+    assert words == ["<b>east</b>", "north", "south", "(missing)"]
+    tops = [bar.get_y() + bar.get_height() for bar in panel.patches]
+    curve = explain.curves(fitted(), 0)["region"]
+    np.testing.assert_allclose(tops, curve.backbone[[0, 1, 2, 4]])
+    many = plot_curve(explain.curves(fitted(), 0)["many"], part="tilt").axes[0]
+    assert len(many.get_xticklabels()) == 20
+    assert many.get_xlabel() == "many (5 rarer levels not shown)"
+
+
+def test_few_values_are_the_ticks():
+    panel = plot_curve(explain.curves(fitted(), 0)["0/1"], part="factors").axes[0]
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["0", "1"]
+    assert panel.get_xlim() == (-0.5, 1.5)
+    constant = plot_curve(explain.curves(fitted(), 0)["constant"], part="tilt").axes[0]
+    assert [text.get_text() for text in constant.get_xticklabels()] == ["3"]
+
+
+def test_stages_without_tilt_or_backbone_say_so():
+    one = plot_curve(explain.curves(one_branch(), 0)["x"])
+    assert [text.get_text() for text in one.axes[2].texts] == ["one product:\nthe sign is fixed"]
+    assert to_hex(lines_of_steps(one.axes[1])[0].get_edgecolor()) == BACKBONE
+    with_signs = plot_curve(explain.curves(signed(), 0)["x"])
+    assert with_signs.axes[0].get_yscale() == "linear"
+    for panel, part in zip(with_signs.axes[1:], ("backbone", "tilt"), strict=True):
+        assert panel.texts[0].get_text() == f"no {part}:\nfactors have signs"
+    model = fitted().model_
+    nothing = model.with_scalars([(0.0, 0.0)] * 2, 0.0)
+    empty = plot_curve(explain.curves(nothing, 0)[5], part="tilt")
+    assert "contributes nothing" in empty.axes[0].texts[0].get_text()
+
+
+def test_wide_models_show_what_varies_most():
+    figure = plot_curves(explain.curves(wide(), 0))
+    assert len(figure.axes) == 6 * 3
+    assert "(6 of 30 features)" in figure.get_suptitle()
+    asked = plot_curves(explain.curves(wide(), 0), features=[3, 4])
+    assert [a.get_xlabel()[:18] for a in asked.axes[::3]] == ["measurement number"] * 2
+    with pytest.raises(ValueError, match=r"part must be one of .*'tilt'.*, got 'slope'"):
+        plot_curve(explain.curves(wide(), 0)[0], part="slope")

@@ -9,13 +9,14 @@ import numpy as np
 
 from seplearn._errors import out_of_range
 from seplearn.explain.products import sides
-from seplearn.explain.result import Explanation, band_of, make_frame
+from seplearn.explain.result import Explanation, band_of
 from seplearn.explain.subject import Subject, check_level
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
 from seplearn.table.binning import Bins
+from seplearn.table.columns import make_frame
 
 
 @dataclass(frozen=True, eq=False, repr=False)

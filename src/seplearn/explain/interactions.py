@@ -9,13 +9,14 @@ import numpy as np
 
 from seplearn.explain.importance import row_frequencies
 from seplearn.explain.products import scaled_factors, sides
-from seplearn.explain.result import Explanation, make_frame
+from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Branch
 from seplearn.table.binning import Bins
+from seplearn.table.columns import make_frame
 
 _ROUNDING = 1e-20  # a mean square below this share of the prediction's is rounding
 

@@ -10,12 +10,12 @@ import numpy as np
 from seplearn.explain.curves import backbone_and_tilt, stage_scales
 from seplearn.explain.importance import shares
 from seplearn.explain.products import rest_of_products
-from seplearn.explain.result import Explanation, band_of, make_frame
+from seplearn.explain.result import Explanation, band_of
 from seplearn.explain.subject import Subject, check_level, check_position
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.table.binning import CategoricalAxis
-from seplearn.table.columns import Table, is_missing, level_name, open_table
+from seplearn.table.columns import Table, is_missing, level_name, make_frame, open_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)

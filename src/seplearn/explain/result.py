@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
-import narwhals as nw
 import numpy as np
 
-_LIBRARIES = ("pandas", "polars", "pyarrow")
-_OTHER_LIBRARIES = ("modin", "cudf")
+from seplearn.table.columns import make_frame
+
 _SHOWN_ITEMS = 6
 
 
@@ -70,20 +69,6 @@ def _brief(value: Any) -> str:
     ):
         return f"<{len(value)} items>"
     return repr(value)
-
-
-def make_frame(columns: Mapping[str, Any], library: str | None) -> Any:
-    """A data frame of ``library``, or of the first one that is installed."""
-    known = library if library in _LIBRARIES + _OTHER_LIBRARIES else None
-    for name in (known, *_LIBRARIES):
-        if name is not None:
-            try:
-                return nw.from_dict(dict(columns), backend=cast("Any", name)).to_native()
-            except ImportError:
-                continue
-    raise ModuleNotFoundError(
-        "frame() needs a data frame library: install pandas, polars or pyarrow"
-    )
 
 
 def band_of(values: list[Any], level: float) -> Any:

@@ -131,7 +131,7 @@ def _values(model: SeparationModel, codes: CodeArray, rows: Reference) -> FloatA
         for branch in sides(stage):
             if branch is not None:
                 factors = scaled_factors(branch, p)
-                here, there = factors[at], factors[background]
+                here, there = factors[at], np.ascontiguousarray(factors[background].T)
                 sign = branch.coefficient_sign
                 add_shapley_values(here, there, rows.weight, nodes, weights, sign, out)
     return out

@@ -69,7 +69,9 @@ def _thin(ax: Axes, feature: FeatureAxis, curve: FloatArray, color: Any) -> None
         at = np.arange(len(feature.shown))
         ax.plot(at, curve[feature.shown], "_", color=color, markersize=12, alpha=0.5)
         return
-    ax.stairs(curve[:-1], feature.bounds, baseline=None, color=color, linewidth=0.7, alpha=0.5)
+    ax.stairs(
+        curve[feature.shown], feature.bounds, baseline=None, color=color, linewidth=0.7, alpha=0.5
+    )
 
 
 def _extremes(

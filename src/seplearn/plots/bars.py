@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
+from matplotlib.ticker import MaxNLocator
 
 from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.style import short_names, tidy
@@ -30,6 +31,7 @@ def bars(
     if band is not None:
         ax.hlines(at, *band, color="0.15", linewidth=1.3)
     name_rows(ax, names)
+    ax.xaxis.set_major_locator(MaxNLocator(4))
     tidy(ax)
     ax.set_title(title, fontsize=10)
 

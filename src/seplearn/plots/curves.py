@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,12 +48,19 @@ def plot_curves(
         chosen = [curves[feature] for feature in features]
     else:
         chosen = _most_varying(curves, max_features)
-    size = (9.6, 1.0 + 1.75 * len(chosen))
-    axes, shown = panels(ax, len(chosen), 3, size, sharey="col")
-    for row, curve in zip(axes, chosen, strict=True):
-        for panel, part in zip(row, _PARTS, strict=True):
-            _draw_part(panel, curve, part)
-    for panel, part in zip(axes[0], _PARTS, strict=True):
+    parts = _parts_of(curves)
+    if len(parts) == 1:
+        rows, columns = math.ceil(len(chosen) / 3), min(len(chosen), 3)
+        cells = [(curve, parts[0]) for curve in chosen]
+    else:
+        rows, columns = len(chosen), len(parts)
+        cells = [(curve, part) for curve in chosen for part in parts]
+    axes, shown = panels(ax, rows, columns, (3.2 * columns, 1.0 + 1.75 * rows), sharey="col")
+    for panel, (curve, part) in zip(axes.flat, cells, strict=False):
+        _draw_part(panel, curve, part)
+    for panel in axes.flat[len(cells) :]:
+        panel.set_axis_off()
+    for panel, part in zip(axes[0], parts * columns, strict=False):
         panel.set_title(_TITLES[part], fontsize=10)
     _add_legend(axes[0, 0])
     if ax is None:
@@ -84,6 +92,13 @@ def plot_curve(curve: Curve, ax: Any = None, *, part: str | None = None) -> Any:
     return shown
 
 
+def _parts_of(curves: StageCurves) -> tuple[str, ...]:
+    """All three parts of a stage with two products; of one product the one curve there is."""
+    if curves[0].tilt is not None:
+        return _PARTS
+    return ("factors",) if curves[0].backbone is None else ("backbone",)
+
+
 def _most_varying(curves: StageCurves, most: int) -> list[Curve]:
     """The curves with the largest variance of log-factors, in the order of the features."""
 
@@ -102,6 +117,8 @@ def _title(curves: StageCurves, n_shown: int) -> str:
         text += rf"   $\lambda_+$ = {number(curves.lambda_plus)}"
     if curves.lambda_minus:
         text += rf"   $\lambda_-$ = {number(curves.lambda_minus)}"
+    if curves[0].backbone is not None and curves[0].tilt is None:
+        text += f"   one product, which {'adds' if curves.lambda_plus > 0 else 'subtracts'}"
     if n_shown < len(curves):
         text += f"   ({n_shown} of {len(curves)} features)"
     return text

@@ -157,9 +157,10 @@ def _products(ax: Axes, dependence: PartialDependence, feature: FeatureAxis, s: 
 
 
 def _shade(ax: Axes, feature: FeatureAxis, plus: FloatArray, minus: FloatArray) -> None:
+    plus, minus = plus[feature.shown], minus[feature.shown]
+    low = np.minimum(plus, minus)
     for color, above in ((UP, plus > minus), (DOWN, plus < minus)):
-        top = np.where(above, np.maximum(plus, minus), np.minimum(plus, minus))[:-1]
-        low = np.minimum(plus, minus)[:-1]
+        top = np.where(above, np.maximum(plus, minus), low)
         ax.stairs(
             top, feature.bounds, baseline=low, fill=True, color=color, alpha=0.18, linewidth=0
         )

@@ -36,12 +36,13 @@ def plot_ice(ice: IndividualExpectation, ax: Any = None, *, centred: bool = Fals
     else:
         feature.density(panel)
         middles = 0.5 * (feature.bounds[:-1] + feature.bounds[1:])
-        panel.plot(middles, values[:, :-1].T, **faint)
+        panel.plot(middles, values[:, feature.shown].T, **faint)
         if feature.missing:
             at = np.full(len(values), feature.missing_at)
             panel.plot(at, values[:, -1], "D", markersize=2, color=QUIET, alpha=faint["alpha"])
         draw(panel, feature, values.mean(axis=0), color=DOWN, linewidth=2.2, label="mean")
-    panel.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
+    if centred or ice.stage is not None:
+        panel.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
     feature.dress(panel)
     of = "prediction" if ice.stage is None else f"stage {ice.stage}"
     panel.set_title(f"{of} of {len(values)} rows{', centred' if centred else ''}", fontsize=10)

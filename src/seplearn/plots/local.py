@@ -145,7 +145,7 @@ def _tilts(ax: Axes, local: LocalExplanation, named: IntArray, most: int) -> Non
     tilt = np.nan_to_num(local.tilt[named])
     features = np.argsort(-np.abs(tilt).max(axis=0), kind="stable")[:most]
     values = np.column_stack([local.tilt_intercept[named], local.tilt[named][:, features]])
-    words = [[f"{v:+.2f}" if abs(v) >= 0.005 else "" for v in row] for row in values]
+    words = [[f"{v:+.1f}" if abs(v) >= 0.05 else "" for v in row] for row in values]
     for row, s in enumerate(named):
         if np.isnan(values[row]).all():
             fixed = local.contributions[s]

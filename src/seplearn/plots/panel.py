@@ -29,11 +29,9 @@ class FeatureAxis:
     Attributes
     ----------
     shown : array of int
-        The levels of a categorical feature that are drawn, or nothing.
+        The levels, or the ordered bins, that are drawn.
     bounds : array
-        Bounds of the steps of a numeric feature, or nothing.
-    low, high : float
-        The range shown, without the place of missing values.
+        Bounds of the steps of a numeric feature; for levels, whole numbers and a half.
     missing : bool
         Whether training rows had missing values.
     """
@@ -43,8 +41,6 @@ class FeatureAxis:
     frequencies: FloatArray
     shown: IntArray
     bounds: FloatArray
-    low: float
-    high: float
     missing: bool
 
     @staticmethod
@@ -55,13 +51,21 @@ class FeatureAxis:
             if len(seen) > _SHOWN_LEVELS:
                 often = np.argsort(-frequencies[seen], kind="stable")[:_SHOWN_LEVELS]
                 seen = seen[np.sort(often)]
-            high = max(len(seen), 1) - 0.5
-            return FeatureAxis(name, axis, frequencies, seen, np.empty(0), -0.5, high, False)
-        bounds = bin_bounds(axis)
-        low, high = _central_range(axis, frequencies, bounds)
-        missing = bool(frequencies[-1] > 0)
-        nothing = np.empty(0, dtype=np.int64)
-        return FeatureAxis(name, axis, frequencies, nothing, bounds, low, high, missing)
+            bounds = np.arange(max(len(seen), 1) + 1, dtype=np.float64) - 0.5
+            return FeatureAxis(name, axis, frequencies, seen, bounds, False)
+        first, last = _central_bins(axis, frequencies)
+        bounds = bin_bounds(axis)[first : last + 2]
+        shown = np.arange(first, last + 1)
+        return FeatureAxis(name, axis, frequencies, shown, bounds, bool(frequencies[-1] > 0))
+
+    @property
+    def low(self) -> float:
+        return float(self.bounds[0])
+
+    @property
+    def high(self) -> float:
+        """The end of what is drawn, without the place of missing values."""
+        return float(self.bounds[-1])
 
     @property
     def is_categorical(self) -> bool:
@@ -133,35 +137,30 @@ class FeatureAxis:
 
     def density(self, ax: Axes) -> None:
         """A grey silhouette of the training rows along the bottom; it moves no limits."""
-        if self.is_categorical:
-            heights = self.frequencies[self.shown]
-            bounds = np.arange(len(heights) + 1, dtype=np.float64) - 0.5
-        else:
-            bounds = np.linspace(self.low, self.high, _DENSITY_CELLS + 1)
-            below = np.concatenate([[0.0], np.cumsum(self.frequencies[:-1])])
-            heights = np.diff(np.interp(bounds, self.bounds, below))
+        heights, bounds = self.frequencies[self.shown], self.bounds
+        if not self.is_categorical:
+            below = np.concatenate([[0.0], np.cumsum(heights)])
+            cells = np.linspace(self.low, self.high, _DENSITY_CELLS + 1)
+            heights, bounds = np.diff(np.interp(cells, bounds, below)), cells
         heights = 0.1 * heights / max(float(heights.max(initial=0.0)), 1e-300)
         corners = [
             [(left, 0.0), (left, height), (right, height), (right, 0.0)]
-            for left, right, height in zip(bounds[:-1], bounds[1:], heights, strict=True)
+            for left, right, height in zip(bounds[:-1], bounds[1:], heights, strict=False)
         ]
         where = ax.get_xaxis_transform()
         grey = PolyCollection(corners, facecolor=GRID, edgecolor="none", transform=where, zorder=0)
         ax.add_collection(grey, autolim=False)
 
 
-def _central_range(
-    axis: NumericAxis, frequencies: FloatArray, bounds: FloatArray
-) -> tuple[float, float]:
-    """All of a feature with few values; else without the outermost few rows."""
+def _central_bins(axis: NumericAxis, frequencies: FloatArray) -> tuple[int, int]:
+    """First and last bin shown: all of a feature with few values; else without the outermost."""
     weight = frequencies[:-1]
-    if axis.values is not None or weight.sum() == 0 or len(axis.edges) < 2:
-        return float(bounds[0]), float(bounds[-1])
+    last = len(weight) - 1
+    if axis.values is not None or weight.sum() == 0:
+        return 0, last
     below = np.cumsum(weight) / weight.sum()
     first = int(np.searchsorted(below, _OUTSIDE, side="right"))
-    last = int(np.searchsorted(below, 1.0 - _OUTSIDE, side="left"))
-    low, high = float(bounds[first]), float(bounds[min(last, len(weight) - 1) + 1])
-    return (low, high) if low < high else (float(bounds[0]), float(bounds[-1]))
+    return first, min(int(np.searchsorted(below, 1.0 - _OUTSIDE, side="left")), last)
 
 
 def draw(
@@ -184,9 +183,10 @@ def draw(
         _bars(ax, feature, values, color, band, baseline, slot, label, style.get("alpha", 0.85))
         return
     options: Any = {"linewidth": 1.6} | style
-    ax.stairs(values[:-1], feature.bounds, baseline=None, color=color, label=label, **options)
+    steps = values[feature.shown]
+    ax.stairs(steps, feature.bounds, baseline=None, color=color, label=label, **options)
     if band is not None:
-        low, high = band[:, :-1]
+        low, high = band[:, feature.shown]
         ax.stairs(
             high, feature.bounds, baseline=low, fill=True, color=color, alpha=0.2, linewidth=0
         )

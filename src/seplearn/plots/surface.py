@@ -14,17 +14,12 @@ from seplearn.plots.panel import FeatureAxis
 
 def cells(feature: FeatureAxis) -> tuple[FloatArray, IntArray]:
     """Bounds of the cells along a feature and the bin of each; -1 is the gap before missing."""
-    if feature.is_categorical:
-        return np.arange(len(feature.shown) + 1, dtype=np.float64) - 0.5, feature.shown
-    n_ordered = len(feature.bounds) - 1
-    bins = np.arange(n_ordered)
     if not feature.missing:
-        return feature.bounds, bins
-    bins = bins[feature.bounds[:-1] < feature.high]
+        return feature.bounds[: len(feature.shown) + 1], feature.shown
     gap = feature.missing_at - feature.high
-    ends = [feature.high, feature.missing_at - 0.5 * gap, feature.missing_at + 0.5 * gap]
-    bounds = np.concatenate([feature.bounds[: len(bins)], ends])
-    return bounds, np.concatenate([bins, [-1, n_ordered]])
+    ends = [feature.missing_at - 0.5 * gap, feature.missing_at + 0.5 * gap]
+    missing = feature.axis.n_bins - 1
+    return np.concatenate([feature.bounds, ends]), np.append(feature.shown, [-1, missing])
 
 
 def draw_surface(

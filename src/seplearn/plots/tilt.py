@@ -56,7 +56,7 @@ def _along(ax: Axes, tilt: TiltDiagnostics, j: int) -> None:
         draw(ax, feature, total, color=TILT)
         ends = feature.bounds
         for color, part in ((UP, np.maximum(total, 0)), (DOWN, np.minimum(total, 0))):
-            ax.stairs(part[:-1], ends, fill=True, color=color, alpha=0.18, linewidth=0)
+            ax.stairs(part[feature.shown], ends, fill=True, color=color, alpha=0.18, linewidth=0)
     flips = [flip for flip in tilt.flips[j] if feature.low <= flip.at <= feature.high]
     for flip in flips[:_SHOWN_FLIPS]:
         ax.axvline(flip.at, color=QUIET, linewidth=0.9, linestyle="--")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_array
 
 from seplearn.kernels.arrays import BoolArray, FloatArray
+
+_LIBRARIES = ("pandas", "polars", "pyarrow")
+_OTHER_LIBRARIES = ("modin", "cudf")
 
 
 class Table(Protocol):
@@ -54,6 +57,20 @@ def open_table(X: Any) -> Table:
     if isinstance(frame, nw.DataFrame):
         return FrameTable(frame)
     return ArrayTable(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
+
+
+def make_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
+    """A data frame of ``library``, or of the first one that is installed."""
+    known = library if library in _LIBRARIES + _OTHER_LIBRARIES else None
+    for name in (known, *_LIBRARIES):
+        if name is not None:
+            try:
+                return nw.from_dict(dict(columns), backend=cast("Any", name)).to_native()
+            except ImportError:
+                continue
+    raise ModuleNotFoundError(
+        "a data frame needs a data frame library: install pandas, polars or pyarrow"
+    )
 
 
 def read_target(y: Any) -> Any:

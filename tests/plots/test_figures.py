@@ -1,0 +1,167 @@
+"""What the other figures show, on the awkward model."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+
+from seplearn import TSLRegressor, explain
+from seplearn.plots.style import DOWN, UP
+from tests.plots.awkward import LONG, QUICK, fitted, one_branch, signed, table, target, wide
+from tests.plots.test_curves import lines_of_steps
+
+
+def words(ax):
+    return [text.get_text() for text in ax.texts if text.get_text()]
+
+
+def rows(ax):
+    return [text.get_text() for text in ax.get_yticklabels()]
+
+
+def test_ice_draws_a_line_per_row_and_their_mean():
+    result = explain.ice(fitted(), "x", table()[:40])
+    panel = result.plot().axes[0]
+    thin = [line for line in panel.lines if len(line.get_xdata()) > 2]
+    assert len(thin) == 40
+    np.testing.assert_array_equal(thin[3].get_ydata(), result.values[3, 1:-1])
+    assert panel.get_title() == "prediction of 40 rows"
+    centred = explain.ice(fitted(), "region", table()[:40], stage=1).plot(centred=True).axes[0]
+    assert centred.get_title() == "stage 1 of 40 rows, centred"
+    assert all(line.get_ydata()[0] == 0.0 for line in centred.lines[:41])
+    missing = explain.ice(fitted(), LONG, table()[:40]).plot().axes[0]
+    assert sum(line.get_marker() == "D" for line in missing.lines) == 2
+
+
+def test_importance_has_the_six_panels():
+    result = explain.importance(fitted())
+    figure = result.plot()
+    titles = [a.get_title() for a in figure.axes[:6]]
+    assert titles == [
+        "backbone variance", "tilt variance", "total backbone", "total tilt",
+        r"combined: backbone + 1 $\times$ tilt", "stage weights",
+    ]  # fmt: skip
+    heights = [bar.get_height() for bar in figure.axes[5].patches]
+    np.testing.assert_allclose(heights, result.stage_weights)
+    widths = [bar.get_width() for bar in figure.axes[4].patches]
+    np.testing.assert_allclose(widths, np.sort(result.combined)[::-1])
+    assert len(figure.axes[4].collections) == 1  # the error bars of the replicates
+    assert len(set(rows(explain.importance(wide()).plot().axes[2]))) == 20
+
+
+def test_a_local_explanation_is_a_waterfall_to_the_prediction():
+    result = explain.local(fitted(), table(), 3)
+    figure = result.plot()
+    waterfall, shares, tilts = figure.axes[:3]
+    order = np.argsort(-np.abs(result.contributions))
+    assert rows(waterfall) == ["intercept", *(f"stage {s}" for s in order), "prediction"]
+    bars = waterfall.patches
+    ends = [bar.get_x() + bar.get_width() for bar in bars]
+    assert ends[-1] == pytest.approx(result.prediction)
+    for bar, value in zip(bars, [result.intercept, *result.contributions[order]], strict=True):
+        assert to_hex(bar.get_facecolor()) == (UP if value >= 0 else DOWN)
+    widths = np.array([bar.get_width() for bar in shares.patches]).reshape(-1, 2)
+    np.testing.assert_allclose(widths.sum(axis=0), 1.0)
+    assert [text.get_text() for text in shares.get_legend().get_texts()][-1] == "other"
+    assert rows(tilts) == [f"stage {s}" for s in order]
+    assert tilts.get_xticklabels()[0].get_text() == "intercept"
+    assert len(waterfall.collections) > len(bars)  # the interval of the prediction
+
+
+def test_local_explanations_of_other_stages():
+    adds = explain.local(one_branch(), table(), 0).plot()
+    assert "up" in words(adds.axes[2])
+    explain.local(signed(), table(), 0).plot().draw_without_rendering()
+    X = table()
+    constant = TSLRegressor(1, random_state=0).fit(X[:50], np.ones(50))
+    empty = explain.local(constant, X, 0).plot()
+    assert rows(empty.axes[0]) == ["intercept", "prediction"]
+    zeros = pd.DataFrame(np.zeros((1, 30)), columns=wide().feature_names_in_)
+    many = explain.local(wide(), zeros).plot(max_stages=4)
+    assert "6 other stages" in rows(many.axes[0])
+
+
+def test_shapley_values_of_one_row_are_bars_of_many_a_swarm():
+    one = explain.shapley(fitted(), table()[:1])
+    panel = one.plot().axes[0]
+    order = np.argsort(-np.abs(one.values[0]))
+    np.testing.assert_allclose([bar.get_width() for bar in panel.patches], one.values[0][order])
+    colours = [to_hex(bar.get_facecolor()) for bar in panel.patches]
+    assert colours == [UP if value >= 0 else DOWN for value in one.values[0][order]]
+    many = explain.shapley(fitted(), table()[:60]).plot(max_features=4)
+    assert len(rows(many.axes[0])) == 4
+    points = sum(len(c.get_offsets()) for c in many.axes[0].collections)
+    assert points == 4 * 60
+
+
+def test_interactions_roles_stages_and_tilt():
+    pairs = explain.interactions(fitted())
+    figure = pairs.plot(max_features=3)
+    assert [a.get_title() for a in figure.axes[:3]] == [
+        "Sobol index", "pairwise Sobol index", "Friedman's H",
+    ]  # fmt: skip
+    widths = [bar.get_width() for bar in figure.axes[0].patches]
+    np.testing.assert_allclose(widths[:3], np.sort(pairs.total)[::-1][:3])
+    told = explain.roles(fitted())
+    scales, directs = told.plot().axes[:2]
+    assert [scales.get_title(), directs.get_title()] == ["scales", "directs"]
+    flips = [role for stage in told.stages for role in stage.features if role.flips]
+    assert sum("*" in word for word in words(directs)) == len(flips) > 0
+    explain.roles(wide()).plot().draw_without_rendering()
+    parts = explain.stages(fitted(), {"region": "north"})
+    panel = parts.plot().axes[0]
+    np.testing.assert_allclose([bar.get_height() for bar in panel.patches], parts.mean_size)
+    diagnostics = explain.tilt(fitted(), 0)
+    panels = diagnostics.plot().axes
+    assert len(panels) == 1 + min(3, int((~diagnostics.constant).sum()))
+    flat = explain.tilt(one_branch(), 0).plot()
+    assert len(flat.axes) == 1
+
+
+def test_maps_and_reconstruction():
+    both = explain.maps(fitted(), 0, ("x", "region")).plot()
+    assert [a.get_title() for a in both.axes[:2]] == [
+        "stage 0: where it is active", "which way it points",
+    ]  # fmt: skip
+    assert rows(both.axes[0]) == ["<b>east</b>", "north", "south", "(missing)"]
+    single = explain.maps(one_branch(), 0, (LONG, "0/1")).plot()
+    assert len(single.axes) == 2  # the map and its colour bar
+    rebuilt = explain.reconstruct(fitted(), 0)
+    panel = rebuilt.plot().axes[0]
+    offsets = panel.collections[0].get_offsets()
+    np.testing.assert_array_equal(offsets[:, 0], rebuilt.direct)
+
+
+def test_bags_have_three_rows():
+    X = table()
+    options = QUICK | {"n_grids": 9, "trim": 0.6, "keep_bags": True}
+    model = TSLRegressor.paper(1, **options).fit(X, target(X))
+    result = explain.bags(model, 0)
+    figure = result.plot(max_features=2, extremes=3)
+    assert len(figure.axes) == 2 * 3 + 1
+    thin = [len(lines_of_steps(panel)) for panel in figure.axes[:6] if lines_of_steps(panel)]
+    assert set(thin) <= {6 + 1, 4 + 2, 9 + 1}  # extremes; kept and anchor; all; each and the mean
+    titles = [a.get_title(loc="left") for a in figure.axes if a.get_title(loc="left")]
+    assert titles == ["smallest (blue) and largest (orange) scale", "averaged", "all grids"]
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e9])
+def test_small_and_large_targets_stay_legible(scale):
+    model = fitted(n_bootstrap=0, scale=scale)
+    figure = explain.partial_dependence(model, "x").plot(stage=0)
+    figure.draw_without_rendering()
+    panel = figure.axes[0]
+    ticks = [re.sub(r"\$|\\mathdefault|[{}]", "", t.get_text()) for t in panel.get_yticklabels()]
+    assert max(len(tick) for tick in ticks) <= 7
+    assert panel.yaxis.get_offset_text().get_text() != ""
+    local = explain.local(model, table(), 0).plot()
+    local.draw_without_rendering()
+    assert all(len(word) <= 14 for word in words(local.axes[0]))
+
+
+def test_figures_are_saved_without_a_display(tmp_path):
+    path = tmp_path / "local.png"
+    explain.local(fitted(), table(), 0).plot().savefig(path)
+    assert path.stat().st_size > 10_000
