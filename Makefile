@@ -6,10 +6,13 @@ DEV_STAMP := .venv/.installed-dev
 DEMO_STAMP := .venv/.installed-demo
 BENCH_STAMP := .venv/.installed-bench
 
-.PHONY: demo test lint types layers tests benchmarks clean
+.PHONY: demo gallery test lint types layers tests benchmarks clean
 
 demo: $(DEMO_STAMP)
 	$(BIN)/python examples/masked_interaction.py --output demo
+
+gallery: $(DEMO_STAMP)
+	$(BIN)/python examples/gallery.py --output gallery
 
 test: lint types layers tests
 
@@ -41,10 +44,11 @@ benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks accuracy --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.coverage
+	$(BIN)/python -m benchmarks.shapley_speed
 	$(BIN)/python -m benchmarks.tables
 
 $(DEMO_STAMP): pyproject.toml | .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots]' 'pandas>=2.1'
 	touch $@
 
 $(DEV_STAMP): pyproject.toml | .venv
@@ -60,4 +64,4 @@ $(BENCH_STAMP): pyproject.toml | .venv
 	$(PYTHON) -m venv .venv
 
 clean:
-	rm -rf .venv build dist demo .coverage* .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist demo gallery .coverage* .mypy_cache .pytest_cache .ruff_cache

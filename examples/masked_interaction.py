@@ -1,4 +1,4 @@
-"""The paper's masked interaction in one go: fit, a printed summary, two figures.
+"""The paper's masked interaction in one go: fit, a printed summary, three figures.
 
     y = x1**2 * x2 * (1 + x3) + noise
 
@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from seplearn import TSLRegressor, datasets, explain
-from seplearn.plots import plot_curves
 
 
 def main() -> None:
@@ -26,8 +24,8 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
 
-    X, y = datasets.masked_interaction(arguments.rows, random_state=0)
-    X_test, y_test = datasets.masked_interaction(50_000, random_state=1)
+    X, y = datasets.masked_interaction(arguments.rows, as_frame=True, random_state=0)
+    X_test, y_test = datasets.masked_interaction(50_000, as_frame=True, random_state=1)
     # Two stages are what the function is made of; bands come from 100 bootstrap refits.
     options = {"early_stopping": False, "random_state": 0, "n_jobs": -1}
     started = time.perf_counter()
@@ -39,16 +37,15 @@ def main() -> None:
         smaller = TSLRegressor(n_stages=n_stages, **options).fit(X, y)
         errors.append(rmse(y_test, smaller.predict(X_test)))
     print(f"\n{len(X):,} rows, {len(model.stages_)} stages with bands, fitted in {seconds:.1f} s")
-    print("  stage   lambda+   lambda-")
-    for number, stage in enumerate(model.stages_, start=1):
-        print(f"  {number:5d}  {stage.lambda_plus:8.4f}  {stage.lambda_minus:8.4f}")
+    print("\nwhat the features do")
+    print(explain.roles(model))
     floor = datasets.MASKED_INTERACTION_NOISE
     error = rmse(y_test, model.predict(X_test))
     print(f"\ntest RMSE {error:.4f}; noise floor {floor}; the mean alone {y_test.std():.4f}")
 
-    ranges = [tuple(np.quantile(column, [0.005, 0.995])) for column in X.T]
     figures = {
-        "curves.png": plot_curves(named_curves(model), ranges),
+        "curves.png": explain.curves(model, 0).plot(),
+        "hidden.png": plot_hidden(model),
         "fit.png": plot_fit(y_test, model.predict(X_test), errors, floor),
     }
     for name, figure in figures.items():
@@ -56,25 +53,34 @@ def main() -> None:
         print(f"wrote {arguments.output / name}")
 
 
-def named_curves(model: TSLRegressor) -> list[explain.Curve]:
-    """The curves of stage 1; an array has no column names, so they get theirs here."""
-    return [replace(c, name=f"x{c.feature + 1}") for c in explain.curves(model, 0)]
-
-
 def rmse(y: np.ndarray, prediction: np.ndarray) -> float:
     return float(np.sqrt(np.mean((y - prediction) ** 2)))
+
+
+def plot_hidden(model: TSLRegressor) -> Figure:
+    """x1 in three views: its average is flat, single rows and the stage are not."""
+    figure = Figure(figsize=(12.0, 3.6), layout="constrained")
+    left, middle, right = figure.subplots(1, 3)
+    dependence = explain.partial_dependence(model, "x1")
+    dependence.plot(ax=left)
+    explain.ice(model, "x1").plot(ax=middle)
+    left.set_ylim(middle.get_ylim())
+    left.set_title("partial dependence: flat", fontsize=10)
+    middle.set_title("200 rows: anything but flat", fontsize=10)
+    dependence.plot(ax=right, stage=0)
+    return figure
 
 
 def plot_fit(y: np.ndarray, prediction: np.ndarray, errors: list[float], floor: float) -> Figure:
     figure = Figure(figsize=(9.0, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     shown = slice(0, 4000)
-    left.scatter(prediction[shown], y[shown], s=4, alpha=0.3, color="#22313f", linewidths=0)
+    left.scatter(prediction[shown], y[shown], s=4, alpha=0.3, color="#1f3b57", linewidths=0)
     low, high = np.quantile(y, [0.001, 0.999])
-    left.plot([low, high], [low, high], color="#c0392b", linewidth=1)
+    left.plot([low, high], [low, high], color="#c51b7d", linewidth=1)
     left.set(xlim=(low, high), ylim=(low, high), xlabel="prediction", ylabel="y (test rows)")
-    right.plot(range(1, len(errors) + 1), errors, marker="o", color="#22313f", label="test RMSE")
-    right.axhline(floor, color="#1b7f5c", linestyle="--", label="noise floor")
+    right.plot(range(1, len(errors) + 1), errors, marker="o", color="#1f3b57", label="test RMSE")
+    right.axhline(floor, color="#2f7d32", linestyle="--", label="noise floor")
     right.set(xlabel="stages", ylabel="RMSE", ylim=(0, None), xticks=range(1, len(errors) + 1))
     right.legend(frameon=False)
     return figure

@@ -17,8 +17,21 @@ def test_exported_names():
         "__version__", "datasets", "explain", "load_model",
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
-    assert sorted(explain.__all__) == ["Curve", "curves"]
-    assert sorted(plots.__all__) == ["plot_curves"]
+    assert sorted(explain.__all__) == [
+        "BagCurves", "Curve", "FeatureRole", "Flip", "Importance", "IndividualExpectation",
+        "Interactions", "LocalExplanation", "PartialDependence", "Reconstruction", "Roles",
+        "ShapleyValues", "StageContributions", "StageCurves", "StageMap", "StageRoles",
+        "TiltDiagnostics", "bags", "curves", "ice", "importance", "interactions", "local", "maps",
+        "partial_dependence", "reconstruct", "roles", "select_stages", "shapley", "stages", "tilt",
+    ]  # fmt: skip
+    results = [getattr(explain, name) for name in explain.__all__]
+    figures = {r._figure for r in results if hasattr(r, "_figure")}
+    assert figures == set(plots.__all__)
+    assert sorted(plots.__all__) == [
+        "plot_bags", "plot_curve", "plot_curves", "plot_ice", "plot_importance",
+        "plot_interactions", "plot_local", "plot_map", "plot_partial_dependence",
+        "plot_reconstruction", "plot_roles", "plot_shapley", "plot_stages", "plot_tilt",
+    ]  # fmt: skip
 
 
 def test_version_is_the_newest_of_the_changelog():
@@ -76,6 +89,17 @@ def test_the_readme_example_runs(tmp_path, monkeypatch, capsys):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     example = text.split("```python\n")[1].split("```")[0]
     exec(example, {})
-    printed = capsys.readouterr().out.split()
+    printed = capsys.readouterr().out.splitlines()
     assert float(printed[0]) > 0.9
+    assert "x1, x2 scale; x3 directs, flipping at -" in printed[1]
     assert float(printed[-1]) == 0.0
+    assert (tmp_path / "one_row.png").exists()
+
+
+def test_the_example_of_the_explanations_page_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "explanations.md").read_text(encoding="utf-8")
+    exec(text.split("```python\n")[1].split("```")[0], {})
+    assert "scale" in capsys.readouterr().out
+    functions = set(re.findall(r"^\| `(\w+)\(", text, re.MULTILINE))
+    assert functions == {name for name in explain.__all__ if name[0].islower()}

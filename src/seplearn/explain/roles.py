@@ -54,12 +54,12 @@ class FeatureRole:
 
     @property
     def phrase(self) -> str:
-        """How a sentence mentions where the feature turns the stage."""
+        """How a sentence mentions where the feature turns the stage; empty if nowhere."""
         if self.flips:
-            return f"flipping at {_listed([f'{flip.at:.3g}' for flip in self.flips])}"
+            return f"flipping {_listed([flip.place for flip in self.flips])}"
         if self.up and self.down:
             return f"up for {_shortened(self.up)}, down for {_shortened(self.down)}"
-        return "without a flip"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,12 @@ class StageRoles:
         parts = []
         if scale:
             parts.append(f"{', '.join(scale)} {'scales' if len(scale) == 1 else 'scale'}")
-        directing = [role for role in self.features if "directs" in role.role]
-        parts += [f"{role.name} {role.role}, {role.phrase}" for role in directing]
+        turning = [role for role in self.features if "directs" in role.role]
+        parts += [f"{role.name} {role.role}, {role.phrase}" for role in turning if role.phrase]
+        steady = [role for role in turning if not role.phrase]
+        if steady:
+            words = "directs" if len(steady) == 1 else "direct"
+            parts.append(f"{', '.join(role.name for role in steady)} {words} without a flip")
         if self.kind == "one product":
             parts.append("always adds" if self.raises else "always subtracts")
         elif not parts:

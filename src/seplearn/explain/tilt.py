@@ -29,10 +29,20 @@ class Flip:
         The edge between the bins.
     upward : bool
         Whether the stage is negative below and positive above.
+    between : pair of float, optional
+        The values on either side, for a feature with few values.
     """
 
     at: float
     upward: bool
+    between: tuple[float, float] | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it is, in words."""
+        if self.between is None:
+            return f"at {self.at:.3g}"
+        return "between {:.6g} and {:.6g}".format(*self.between)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,7 +190,15 @@ def find_flips(axis: NumericAxis, total: FloatArray, weight: FloatArray) -> tupl
             runs.append([sign, int(b), float(weight[b])])
     kept = [run for run in runs if run[2] >= _SMALLEST_RUN * weight.sum()]
     return tuple(
-        Flip(float(axis.edges[after[1] - 1]), after[0])
+        _flip(axis, after[1], upward=after[0])
         for before, after in pairwise(kept)
         if before[0] != after[0]
     )
+
+
+def _flip(axis: NumericAxis, b: int, upward: bool) -> Flip:
+    """The flip at the lower edge of bin ``b``."""
+    between = None
+    if axis.values is not None:
+        between = (float(axis.values[b - 1]), float(axis.values[b]))
+    return Flip(float(axis.edges[b - 1]), upward, between)

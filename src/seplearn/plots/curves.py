@@ -55,7 +55,8 @@ def plot_curves(
     else:
         rows, columns = len(chosen), len(parts)
         cells = [(curve, part) for curve in chosen for part in parts]
-    axes, shown = panels(ax, rows, columns, (3.2 * columns, 1.0 + 1.75 * rows), sharey="col")
+    shared = True if len(parts) == 1 else "col"
+    axes, shown = panels(ax, rows, columns, (3.2 * columns, 1.0 + 1.75 * rows), sharey=shared)
     for panel, (curve, part) in zip(axes.flat, cells, strict=False):
         _draw_part(panel, curve, part)
     for panel in axes.flat[len(cells) :]:
