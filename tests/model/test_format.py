@@ -96,12 +96,16 @@ def test_files_of_every_version_load_for_ever(path):
     expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     table = pd.DataFrame(expected["rows"])
     np.testing.assert_allclose(model.predict(table), expected["predictions"], rtol=1e-12)
+    if "dependence" in expected:
+        dependence = explain.partial_dependence(model, "number").total
+        np.testing.assert_allclose(dependence, expected["dependence"], rtol=1e-12)
     if "intervals" in expected:
         np.testing.assert_allclose(model.predict_interval(table), expected["intervals"], rtol=1e-12)
 
 
 def test_there_are_golden_files():
-    assert len(list(GOLDEN.glob("*.tsl"))) >= 3
+    versions = {int(path.stem.rsplit("v", 1)[1]) for path in GOLDEN.glob("*.tsl")}
+    assert versions == set(range(1, VERSION + 1))
 
 
 def test_a_model_without_stages_is_saved(tmp_path):
@@ -228,6 +232,12 @@ HOSTILE = {
     "a parameter out of range": lambda h, o: h["params"].update(n_stages=-1),
     "an unknown parameter": lambda h, o: h["params"].update(evil=1),
     "no parameters": lambda h, o: h.update(params=None),
+    "a library that is a list": lambda h, o: h.update(frame=["pandas"]),
+    "values of an axis that has none": lambda h, o: h["axes"][0].update(values=True),
+    "reference rows of another width": lambda h, o: o["reference_codes"].update(shape=[300, 2]),
+    "reference rows without weights": lambda h, o: o.update(
+        weights=o.pop("reference_weight")  # under another name
+    ),
     "another history": lambda h, o: h["history"][0].pop("loss"),
     "a negative loss": lambda h, o: h["history"][0].update(loss=-1.0),
 }
@@ -239,6 +249,19 @@ def test_hostile_files_are_refused(valid_files, change, tmp_path):
     path.write_bytes(rewritten(valid_files[0], change))
     with pytest.raises(ModelFormatError, match=r"hostile\.tsl"):
         load_model(path)
+
+
+def test_reference_rows_must_lie_in_bins_and_weigh_one(valid_files):
+    for name, value in (
+        ("reference_codes", b"\xff\xff"),
+        ("reference_weight", struct.pack("<d", 2)),
+    ):
+        data = bytearray(valid_files[0])
+        length = struct.unpack("<Q", data[:8])[0]
+        begin, _ = json.loads(data[8 : 8 + length])[name]["data_offsets"]
+        data[8 + length + begin : 8 + length + begin + len(value)] = value
+        with pytest.raises(ModelFormatError, match="of the reference rows"):
+            decode(bytes(data), "file")
 
 
 @pytest.mark.parametrize("name", ["frequencies", "log_factors", "coefficients", "edges"])
