@@ -65,6 +65,7 @@ class JointFit:
         self._table = sweep_table(data, options, self._hashes)
         self.state = empty_state(data, options)
         self.mean_square = math.inf
+        self._energy = energy_price(data, options)
         self._bags: list[Bag] = []
 
     def grow(self) -> StageRecord | None:
@@ -197,13 +198,24 @@ class JointFit:
     def _rules(self) -> SweepRules:
         huber = self._options.loss == "huber"
         return SweepRules(
-            energy=self._options.energy,
+            energy=self._energy,
             largest_step=_LARGEST_STEP,
             kappa=huber_kappa(self.state.residual, self._data.weight) if huber else math.inf,
             fit_intercept=self._options.fit_intercept,
             learns=self._options.smoothness == "auto",
             rate=1.0,
         )
+
+
+def energy_price(data: TrainingData, options: FitOptions) -> float:
+    """The price of the products' size.
+
+    Without an intercept products must carry the level of the target, which is no cancellation;
+    it would cost more than all the rest, so the price is in units of the target's mean square.
+    """
+    if options.fit_intercept:
+        return options.energy
+    return options.energy / float(np.average(data.target**2, weights=data.weight) or 1.0)
 
 
 def copied(state: JointState) -> JointState:
