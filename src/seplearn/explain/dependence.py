@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from seplearn._errors import out_of_range
 from seplearn.explain.axes import bin_values
 from seplearn.explain.products import SIDE_SIGN, constants, side_factors
-from seplearn.explain.result import Explanation, band_of
+from seplearn.explain.result import Explanation, band_of, distinct_names
 from seplearn.explain.subject import Subject, check_level
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
@@ -20,6 +21,7 @@ from seplearn.table.binning import Axis
 from seplearn.table.columns import Table, open_table
 
 _MOST_POINTS = 20_000_000
+_PARTS = ("total", "stages", "plus", "minus", "backbone")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,10 +108,12 @@ class PartialDependence(Explanation):
         return self._over_grid(geometric)
 
     def band(self, part: str = "total") -> FloatArray | None:
-        """Lower and upper end of the bootstrap band of "total", "stages", "plus" or "minus".
+        """Lower and upper end of the bootstrap band of "total", "stages" or another part.
 
         None for a model without replicates.
         """
+        if part not in _PARTS:
+            raise out_of_range("part", f"one of {_PARTS}", part)
         band: FloatArray | None = band_of([getattr(r, part) for r in self.replicates], self.level)
         return band
 
@@ -156,13 +160,13 @@ class PartialDependence(Explanation):
 
     def _columns(self) -> dict[str, Any]:
         """One row per combination of bins."""
-        grids = np.meshgrid(*(bin_values(axis) for axis in self.axes), indexing="ij")
         numbers = {"pd": self.total} | self._ends()
         for s, (stage, plus, minus) in enumerate(
             zip(self.stages, self.plus, self.minus, strict=True)
         ):
             numbers |= {f"stage_{s}": stage, f"stage_{s}_plus": plus, f"stage_{s}_minus": minus}
-        names = [f"{name} (value)" if name in numbers else name for name in self.names]
+        grids = np.meshgrid(*(bin_values(axis) for axis in self.axes), indexing="ij")
+        names = distinct_names(self.names, numbers)
         columns = dict(zip(names, (grid.ravel() for grid in grids), strict=True))
         return columns | {name: values.ravel() for name, values in numbers.items()}
 

@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn._errors import out_of_range
 from seplearn.explain.axes import bin_values
 from seplearn.explain.products import SIDE_SIGN, rest_of_products, side_factors
-from seplearn.explain.result import Explanation
-from seplearn.explain.subject import Subject
+from seplearn.explain.result import Explanation, distinct_names
+from seplearn.explain.subject import Subject, check_number
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.table.binning import Axis
 
@@ -47,7 +46,7 @@ class IndividualExpectation(Explanation):
         """One row per row and bin."""
         n_rows, n_bins = self.values.shape
         value = np.tile(bin_values(self.axis), n_rows)
-        name = f"{self.name} (value)" if self.name in {"row", "prediction"} else self.name
+        (name,) = distinct_names([self.name], {"row", "prediction"})
         rows = np.repeat(np.arange(n_rows), n_bins)
         return {"row": rows, name: value, "prediction": self.values.ravel()}
 
@@ -81,10 +80,9 @@ def ice(
     """
     subject = Subject.of(model)
     j = subject.feature(feature)
-    if max_rows < 1:
-        raise out_of_range("max_rows", "an integer >= 1", max_rows)
+    max_rows = int(check_number("max_rows", max_rows, "an integer >= 1", _is_count))
     fitted, bins = subject.model, subject.model.bins
-    codes = subject.rows(None).codes if X is None else subject.codes(X)
+    codes = subject.rows(None, "X").codes if X is None else subject.codes(X)
     if len(codes) > max_rows:
         codes = codes[np.arange(max_rows) * len(codes) // max_rows]
     chosen = range(subject.n_stages) if stage is None else [subject.stage(stage)]
@@ -102,3 +100,7 @@ def ice(
         stage=None if stage is None else int(stage),
         library=subject.schema.library,
     )
+
+
+def _is_count(value: float) -> bool:
+    return value >= 1 and value.is_integer()

@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn._errors import out_of_range
 from seplearn.explain.products import sides
 from seplearn.explain.result import Explanation, band_of
-from seplearn.explain.subject import Subject, check_level
+from seplearn.explain.subject import Subject, check_level, check_number
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
@@ -116,8 +115,7 @@ def importance(
     2
     """
     subject = Subject.of(model)
-    if not 0 <= gamma < np.inf:
-        raise out_of_range("gamma", "a number >= 0", gamma)
+    gamma = check_number("gamma", gamma, "a number >= 0", lambda v: 0 <= v < np.inf)
     level = check_level(level)
     rows = subject.rows(background)
     bins = subject.model.bins
@@ -143,9 +141,15 @@ def row_frequencies(bins: Bins, rows: Reference) -> FloatArray:
 
 
 def stage_squares(model: SeparationModel, rows: Reference) -> FloatArray:
-    """Mean square of every stage's contribution."""
-    squares: FloatArray = rows.weight @ model.contributions(rows.codes) ** 2
+    """Mean square of every stage's contribution, relative to the largest of all."""
+    contributions = model.contributions(rows.codes)
+    squares: FloatArray = rows.weight @ (contributions / largest(contributions)) ** 2
     return squares
+
+
+def largest(values: FloatArray) -> float:
+    """The largest size, by which values of any unit are divided before they are squared."""
+    return float(np.abs(values).max(initial=0.0)) or 1.0
 
 
 def shares(values: FloatArray) -> FloatArray:
@@ -163,7 +167,7 @@ def _importance(
     bands: dict[str, FloatArray] | None = None,
 ) -> Importance:
     weighted = Bins(model.bins.axes, frequencies)
-    pairs = [_flat_backbone_and_tilt(stage) for stage in model.stages]
+    pairs = [_flat_backbone_and_tilt(stage, len(frequencies)) for stage in model.stages]
     curves = np.array(pairs).reshape(-1, 2, len(frequencies))
     centred = curves - weighted.spread(weighted.means(curves))
     variances = weighted.means(centred**2)
@@ -172,13 +176,13 @@ def _importance(
         backbone=variances[:, 0],
         tilt=variances[:, 1],
         stage_weights=shares(stage_squares(model, rows)),
-        gamma=float(gamma),
+        gamma=gamma,
         bands=bands or {},
         library=subject.schema.library,
     )
 
 
-def _flat_backbone_and_tilt(stage: Stage) -> tuple[FloatArray, FloatArray]:
+def _flat_backbone_and_tilt(stage: Stage, size: int) -> tuple[FloatArray, FloatArray]:
     """b_j and d_j in all bins, whatever the signs of the lambda: variances do not see them."""
     plus, minus = sides(stage)
     if plus is not None and minus is not None:
@@ -186,6 +190,5 @@ def _flat_backbone_and_tilt(stage: Stage) -> tuple[FloatArray, FloatArray]:
         return np.exp(logs), 0.5 * (plus.log_factors - minus.log_factors)
     only = plus or minus
     if only is None:
-        size = len(stage.branches[0].log_factors)
         return np.ones(size), np.zeros(size)
-    return only.factors(slice(None)), np.zeros(len(only.log_factors))
+    return only.factors(slice(None)), np.zeros(size)

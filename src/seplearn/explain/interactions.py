@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -104,12 +104,25 @@ def interactions(model: Any, *, background: Any = None) -> Interactions:
     rows = subject.rows(background)
     bins = subject.model.bins
     frequencies = bins.frequencies if background is None else row_frequencies(bins, rows)
-    branches = [b for stage in subject.model.stages for b in sides(stage) if b is not None]
+    shift, branches = _in_unit(subject.model, rows)
     variance, main, total, pairwise = _sobol(branches, Bins(bins.axes, frequencies))
-    h, h_total = _friedman(subject.model, branches, rows)
+    h, h_total = _friedman(branches, bins, rows)
+    with np.errstate(over="ignore"):
+        variance = float(variance * np.exp(2.0 * shift))
     return Interactions(
         subject.names, variance, main, total, pairwise, h, h_total, library=subject.schema.library
     )
+
+
+def _in_unit(model: SeparationModel, rows: Reference) -> tuple[float, list[Branch]]:
+    """All products in a unit in which the largest is one, and the log of that unit.
+
+    Squares of them then neither overflow nor underflow, whatever the unit of y.
+    """
+    branches = [b for stage in model.stages for b in sides(stage) if b is not None]
+    sizes = [float(branch.log_sizes(rows.codes, model.bins).max()) for branch in branches]
+    shift = max(sizes, default=0.0)
+    return shift, [replace(branch, log_scale=branch.log_scale - shift) for branch in branches]
 
 
 def _sobol(branches: list[Branch], bins: Bins) -> tuple[float, FloatArray, FloatArray, FloatArray]:
@@ -121,7 +134,7 @@ def _sobol(branches: list[Branch], bins: Bins) -> tuple[float, FloatArray, Float
     """
     p, n = bins.n_axes, len(branches)
     signs = np.array([branch.coefficient_sign for branch in branches])
-    factors = np.array([scaled_factors(b, p) for b in branches]).reshape(n, -1)
+    factors = np.array([scaled_factors(b, p) for b in branches]).reshape(n, bins.offset[-1])
     means = bins.means(factors)  # (n, p)
     centred = factors - bins.spread(means)
     cov, square = np.empty((p, n, n)), np.empty((p, n, n))
@@ -160,37 +173,43 @@ def _products_without_one(matrices: FloatArray) -> FloatArray:
     return products
 
 
-def _friedman(
-    model: SeparationModel, branches: list[Branch], rows: Reference
-) -> tuple[FloatArray, FloatArray]:
+def _friedman(branches: list[Branch], bins: Bins, rows: Reference) -> tuple[FloatArray, FloatArray]:
     """H of all pairs and H of every feature against the rest, over the rows."""
-    bins, weight, n_rows = model.bins, rows.weight, len(rows.weight)
-    p = bins.n_axes
-    at = bins.flat(rows.codes)  # (n, p)
-    factors = np.array([b.factors(slice(None))[at].T for b in branches]).reshape(-1, p, n_rows)
-    values = np.array([b.evaluate(rows.codes, bins) for b in branches]).reshape(-1, n_rows)
+    weight, p = rows.weight, bins.n_axes
+    at = bins.flat(rows.codes).T  # (p, n)
+    shape = (len(branches), *at.shape)
+    logs = np.array([b.log_factors[at] for b in branches]).reshape(shape)
+    signs = np.array([np.sign(b.factors(slice(None)))[at] for b in branches]).reshape(shape)
+    whole = np.array([b.log_sizes(rows.codes, bins) for b in branches]).reshape(shape[0], shape[2])
+    lambdas = np.array([b.coefficient_sign for b in branches])[:, None]
+    all_signs = lambdas * signs.prod(axis=1)
 
     def centred(value: FloatArray) -> FloatArray:
         return value - value @ weight
 
-    def dependence(inside: FloatArray) -> FloatArray:
-        """Of the features with product ``inside``: constants are means of the product of others."""
-        constants = (values / inside) @ weight
-        return centred(constants @ inside)
+    def dependence(*features: int) -> FloatArray:
+        """Partial dependence at the rows: constants are means of the product of other factors."""
+        log, sign = (part[:, features] for part in (logs, signs))
+        inside, sign = log.sum(axis=1), sign.prod(axis=1)
+        constants = (all_signs * sign * np.exp(whole - inside)) @ weight
+        return centred(constants @ (sign * np.exp(inside)))
 
-    def ratio(mixed: FloatArray, whole: FloatArray) -> float:
-        size = float(weight @ whole**2)
+    def rest(j: int) -> FloatArray:
+        """Partial dependence at the rows on all features but one."""
+        means = (signs[:, j] * np.exp(logs[:, j])) @ weight
+        return centred(means @ (all_signs * signs[:, j] * np.exp(whole - logs[:, j])))
+
+    def ratio(mixed: FloatArray, sum_of_all: FloatArray) -> float:
+        size = float(weight @ sum_of_all**2)
         return float(np.sqrt(weight @ mixed**2 / size)) if size > _ROUNDING * scale else 0.0
 
-    prediction = centred(values.sum(axis=0))
+    prediction = centred((all_signs * np.exp(whole)).sum(axis=0))
     scale = float(weight @ prediction**2)
-    single = [dependence(factors[:, j]) for j in range(p)]
+    single = [dependence(j) for j in range(p)]
     h, h_total = np.zeros((p, p)), np.zeros(p)
     for j in range(p):
-        means = factors[:, j] @ weight
-        rest = centred(means @ (values / factors[:, j]))
-        h_total[j] = ratio(prediction - single[j] - rest, prediction)
+        h_total[j] = ratio(prediction - single[j] - rest(j), prediction)
         for k in range(j + 1, p):
-            pair = dependence(factors[:, j] * factors[:, k])
+            pair = dependence(j, k)
             h[j, k] = h[k, j] = ratio(pair - single[j] - single[k], pair)
     return h, h_total

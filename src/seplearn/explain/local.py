@@ -156,7 +156,7 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
         tilt_intercept=scales[:, 1],
         bands=band_of([other.contributions(codes)[0] for other in fitted.replicates], level),
         interval=band_of([other.predict(codes)[0] for other in fitted.replicates], level),
-        library=table.library or subject.schema.library,
+        library=subject.schema.library or table.library,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from seplearn.explain.axes import bin_values
 from seplearn.explain.curves import backbone_and_tilt, stage_scales
-from seplearn.explain.result import Explanation
+from seplearn.explain.result import Explanation, distinct_names
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
 from seplearn.table.binning import Axis
@@ -43,8 +43,7 @@ class StageMap(Explanation):
     def _columns(self) -> dict[str, Any]:
         """One row per pair of bins."""
         grids = np.meshgrid(*(bin_values(axis) for axis in self.axes), indexing="ij")
-        taken = {"backbone", "tilt"}
-        names = [f"{name} (value)" if name in taken else name for name in self.names]
+        names = distinct_names(self.names, {"backbone", "tilt"})
         columns: dict[str, Any] = dict(zip(names, (g.ravel() for g in grids), strict=True))
         columns["backbone"] = self.backbone.ravel()
         tilt = np.full(self.backbone.shape, np.nan) if self.tilt is None else self.tilt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from seplearn.table.columns import make_frame
 
-_SHOWN_ITEMS = 6
+_LONGEST_VALUE = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,11 +64,25 @@ class Explanation:
 def _brief(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"<array {value.shape}>"
-    if isinstance(value, (tuple, list, Mapping)) and (
-        len(value) > _SHOWN_ITEMS or any(not isinstance(v, (str, int, float)) for v in value)
-    ):
-        return f"<{len(value)} items>"
-    return repr(value)
+    if isinstance(value, (tuple, list, Mapping)):
+        plain = all(isinstance(item, (str, int, float)) for item in value)
+        if isinstance(value, Mapping) or not plain or len(repr(value)) > _LONGEST_VALUE:
+            return f"<{len(value)} items>"
+    text = repr(value)
+    return text if len(text) <= _LONGEST_VALUE else f"<{type(value).__name__}>"
+
+
+def distinct_names(names: Iterable[str], taken: Container[str]) -> list[str]:
+    """Names of columns beside those that a frame has already: none is lost to another."""
+    given = list(names)
+    out: list[str] = []
+    for name in given:
+        others = {other for other in given if other != name}
+        new = name
+        while new in taken or new in out or (new != name and new in others):
+            new += " (value)"
+        out.append(new)
+    return out
 
 
 def band_of(values: list[Any], level: float) -> Any:

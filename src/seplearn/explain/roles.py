@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn._errors import out_of_range
 from seplearn.explain.curves import backbone_and_tilt
-from seplearn.explain.importance import shares, stage_squares
+from seplearn.explain.importance import largest, shares, stage_squares
 from seplearn.explain.products import sides, without
 from seplearn.explain.result import Explanation
-from seplearn.explain.subject import Subject
+from seplearn.explain.subject import Subject, check_number
 from seplearn.explain.tilt import Flip, TiltDiagnostics, diagnose
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.reference import Reference
@@ -95,10 +94,11 @@ class StageRoles:
             parts.append(f"{', '.join(scale)} {'scales' if len(scale) == 1 else 'scale'}")
         turning = [role for role in self.features if "directs" in role.role]
         parts += [f"{role.name} {role.role}, {role.phrase}" for role in turning if role.phrase]
-        steady = [role for role in turning if not role.phrase]
-        if steady:
-            words = "directs" if len(steady) == 1 else "direct"
-            parts.append(f"{', '.join(role.name for role in steady)} {words} without a flip")
+        for one, several in (("directs", "direct"), ("scales and directs", "scale and direct")):
+            steady = [r.name for r in turning if r.role == one and not r.phrase]
+            if steady:
+                words = one if len(steady) == 1 else several
+                parts.append(f"{', '.join(steady)} {words} without a flip")
         if self.kind == "one product":
             parts.append("always adds" if self.raises else "always subtracts")
         elif not parts:
@@ -175,14 +175,14 @@ def roles(model: Any, *, threshold: float = 0.1, background: Any = None) -> Role
     ['0', ' 1 scale; 2 directs']
     """
     subject = Subject.of(model)
-    if not 0 < threshold < 1:
-        raise out_of_range("threshold", "a number between 0 and 1", threshold)
+    rule = "a number between 0 and 1"
+    threshold = check_number("threshold", threshold, rule, lambda v: 0 < v < 1)
     rows = subject.rows(background)
     weights = shares(stage_squares(subject.model, rows))
     stages = tuple(
         _stage_roles(subject, s, float(weight), rows, threshold) for s, weight in enumerate(weights)
     )
-    return Roles(subject.names, stages, float(threshold), library=subject.schema.library)
+    return Roles(subject.names, stages, threshold, library=subject.schema.library)
 
 
 def _stage_roles(
@@ -231,29 +231,29 @@ def _feature_role(
 def _strengths(subject: Subject, stage: Stage, rows: Reference) -> tuple[FloatArray, FloatArray]:
     """How much the stage changes without a feature's backbone, and without its tilt."""
     bins, p = subject.model.bins, subject.model.bins.n_axes
+    products = [branch.evaluate(rows.codes, bins) for branch in sides(stage) if branch is not None]
+    value = np.sum(products, axis=0) if products else np.zeros(len(rows.weight))
+    unit = largest(value)
+
+    def size(values: FloatArray) -> float:
+        return float(np.sqrt(rows.weight @ (values / unit) ** 2))
+
     scaling, directing = np.zeros(p), np.zeros(p)
-    value = stage.evaluate(rows.codes, bins)
-    size = float(np.sqrt(rows.weight @ value**2))
-    if size == 0.0:
+    if size(value) == 0.0:
         return scaling, directing
     at = bins.flat(rows.codes)
     log_backbone, tilt = backbone_and_tilt(stage)
-    adding, taking = stage.oriented
     for j in range(p):
         if log_backbone is None:
-            still = sum(
-                without(branch, bins, [j]).evaluate(rows.codes, bins)
-                for branch in sides(stage)
-                if branch is not None
-            )
+            rests = [without(b, bins, [j]) for b in sides(stage) if b is not None]
+            still = np.sum([rest.evaluate(rows.codes, bins) for rest in rests], axis=0)
         else:
             still = value * np.exp(-log_backbone[at[:, j]])
-        scaling[j] = np.sqrt(rows.weight @ (value - still) ** 2) / size
-        if tilt is not None and adding is not None and taking is not None:
-            d = tilt[at[:, j]]
-            up, down = adding.evaluate(rows.codes, bins), taking.evaluate(rows.codes, bins)
-            untilted = up * np.exp(-d) + down * np.exp(d)
-            directing[j] = np.sqrt(rows.weight @ (value - untilted) ** 2) / size
+        scaling[j] = size(value - still) / size(value)
+        if tilt is not None:
+            turn = np.exp(tilt[at[:, j]])
+            untilted = sum(np.where(part > 0, part / turn, part * turn) for part in products)
+            directing[j] = size(value - untilted) / size(value)
     return scaling, directing
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from seplearn.explain.axes import value_text
 from seplearn.explain.products import scaled_factors, sides
-from seplearn.explain.result import Explanation
+from seplearn.explain.result import Explanation, distinct_names
 from seplearn.explain.subject import Subject
 from seplearn.fitting.workers import ThreadWorkers, n_threads
 from seplearn.kernels.arrays import CodeArray, FloatArray
@@ -57,8 +57,7 @@ class ShapleyValues(Explanation):
 
     def _columns(self) -> dict[str, Any]:
         """A column per feature, then ``base`` and ``prediction``: every row sums up."""
-        taken = {"base", "prediction"}
-        names = [f"{name} (value)" if name in taken else name for name in self.names]
+        names = distinct_names(self.names, {"base", "prediction"})
         columns: dict[str, Any] = dict(zip(names, self.values.T, strict=True))
         columns["base"] = np.full(len(self.values), self.base)
         columns["prediction"] = self.predictions

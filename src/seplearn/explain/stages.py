@@ -83,7 +83,7 @@ def stages(
     """
     subject = Subject.of(model)
     rows = subject.rows(background)
-    inside = _inside(subject, region or {}, rows)
+    inside = _inside(subject, {} if region is None else region, rows)
     weight = rows.weight[inside]
     if weight.sum() == 0:
         raise ValueError(
@@ -123,26 +123,29 @@ def _level_bins(axis: CategoricalAxis, name: str, wanted: Any) -> list[int]:
     known |= dict.fromkeys(axis.rare, len(axis.levels))
     found = []
     for level in levels:
-        if level_name(level) not in known:
+        try:
+            found.append(known[level_name(level)])
+        except (KeyError, TypeError) as error:
             rule = f"levels of {name!r} among {list(axis.levels)}"
-            raise out_of_range("region", rule, level)
-        found.append(known[level_name(level)])
+            raise out_of_range("region", rule, level) from error
     return found
 
 
 def _interval_bins(axis: NumericAxis, name: str, wanted: Any) -> tuple[int, int]:
     """The first and the last bin of an interval."""
+    rule = f"a pair (low, high) for {name!r}"
+    if isinstance(wanted, str):
+        raise wrong_type("region", rule, wanted)
     try:
-        low, high = (None if end is None else float(end) for end in wanted)
+        low, high = wanted
+        low = -np.inf if low is None else float(low)
+        high = np.inf if high is None else float(high)
     except (TypeError, ValueError) as error:
-        raise wrong_type("region", f"a pair (low, high) for {name!r}", wanted) from error
-    if (low is not None and high is not None and not low <= high) or (low != low or high != high):  # noqa: PLR0124
+        raise wrong_type("region", rule, wanted) from error
+    if not low <= high:
         raise out_of_range("region", f"a pair with low <= high for {name!r}", wanted)
-    first = 0 if low is None else int(np.searchsorted(axis.edges, low, side="right"))
-    last = len(axis.edges)
-    if high is not None:
-        last = int(np.searchsorted(axis.edges, high, side="right"))
-    return first, last
+    first, last = np.searchsorted(axis.edges, (low, high), side="right")
+    return int(first), int(last)
 
 
 def select_stages(
@@ -182,6 +185,8 @@ def select_stages(
     chosen = subject.stages(stages)
     if (X is None) != (y is None):
         raise ValueError("X and y must be given both, to refit the lambda, or neither")
+    if X is None and sample_weight is not None:
+        raise ValueError("sample_weight must come with X and y, whose rows it weighs")
     reduced = _reduced(subject.model, chosen)
     if X is not None:
         reduced = _refitted(subject, reduced, model, (X, y, sample_weight))

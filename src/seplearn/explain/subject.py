@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,8 +93,8 @@ class Subject:
         table = open_table(X)
         return self.model.bins.codes(table, self.schema.columns_in(table, self.owner))
 
-    def rows(self, background: Any) -> Reference:
-        """The rows to average over: those of a table, or those the model keeps."""
+    def rows(self, background: Any, name: str = "background") -> Reference:
+        """The rows of the argument ``name``: those of a table, or those the model keeps."""
         if background is not None:
             try:
                 codes = self.codes(background)
@@ -103,7 +103,7 @@ class Subject:
             return Reference(codes, np.full(len(codes), 1.0 / len(codes)))
         if self.model.reference is None:
             raise ValueError(
-                "background must be given: the model keeps no reference rows (it was fitted with "
+                f"{name} must be given: the model keeps no reference rows (it was fitted with "
                 "background_size=0, or saved by a version that kept none)"
             )
         return self.model.reference
@@ -122,8 +122,14 @@ def check_position(name: str, value: Any, size: int) -> int:
     return int(value)
 
 
+def check_number(name: str, value: Any, rule: str, allows: Callable[[float], bool]) -> float:
+    """A number for which ``allows`` holds; ``rule`` is what it says in words."""
+    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not is_number or not allows(float(value)):
+        raise out_of_range(name, rule, value)
+    return float(value)
+
+
 def check_level(level: Any) -> float:
     """The share of replicates inside a band."""
-    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise out_of_range("level", "a number between 0 and 1", level)
-    return float(level)
+    return check_number("level", level, "a number between 0 and 1", lambda v: 0 < v < 1)

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn._errors import out_of_range
 from seplearn.explain.curves import backbone_and_tilt, stage_scales
 from seplearn.explain.result import Explanation
-from seplearn.explain.subject import Subject
+from seplearn.explain.subject import Subject, check_number
 from seplearn.kernels.arrays import BoolArray, FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.table.binning import Axis, CategoricalAxis, NumericAxis
@@ -123,8 +122,8 @@ def tilt(model: Any, stage: int, *, tolerance: float = 0.05) -> TiltDiagnostics:
     """
     subject = Subject.of(model)
     number = subject.stage(stage)
-    if not 0 <= tolerance <= 1:
-        raise out_of_range("tolerance", "a number from 0 to 1", tolerance)
+    rule = "a number from 0 to 1"
+    tolerance = check_number("tolerance", tolerance, rule, lambda v: 0 <= v <= 1)
     return diagnose(subject, number, tolerance)
 
 

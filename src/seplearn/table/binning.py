@@ -20,6 +20,7 @@ MAX_BINS = 4095
 MAX_LEVELS = 60_000
 _MANY_ROWS = 50_000
 _FEW_VALUES = 32  # a numeric feature with at most so many distinct values remembers them
+_ROWS_PER_VALUE = 5  # ... if as many rows share one on average: else they would be data, not levels
 _TAIL_CUTS = 12  # cuts at ranks 1, 2, 4, ..., 2**11 from each end, as far as quantiles are coarser
 
 
@@ -120,12 +121,14 @@ def find_edges(column: FloatArray, max_bins: int) -> FloatArray:
 
 
 def find_numeric_axis(column: FloatArray, max_bins: int) -> NumericAxis:
-    """The axis of a column of numbers."""
+    """The axis of a column of numbers; it remembers values that are few and often."""
     edges = find_edges(column, max_bins)
     if len(edges) >= _FEW_VALUES:
         return NumericAxis(edges)
-    values = np.unique(column[~np.isnan(column)])
-    return NumericAxis(edges, values if len(values) == len(edges) + 1 else None)
+    known = column[~np.isnan(column)]
+    values = np.unique(known)
+    shared = len(values) == len(edges) + 1 and len(known) >= _ROWS_PER_VALUE * len(values)
+    return NumericAxis(edges, values if shared else None)
 
 
 def _quantile_and_tail_ranks(begins_run: IntArray, n: int, max_cuts: int) -> IntArray:
