@@ -169,10 +169,10 @@ def roles(model: Any, *, threshold: float = 0.1, background: Any = None) -> Role
     Examples
     --------
     >>> from seplearn import TSLRegressor, datasets, explain
-    >>> X, y = datasets.masked_interaction(5000, random_state=0)
+    >>> X, y = datasets.masked_interaction(5000, as_frame=True, random_state=0)
     >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
-    >>> print(explain.roles(model).sentences[0].split(",")[0:2])
-    ['0', ' 1 scale; 2 directs']
+    >>> explain.roles(model).sentences[0].split(", flipping at -")[0]
+    'x1, x2 scale; x3 directs'
     """
     subject = Subject.of(model)
     rule = "a number between 0 and 1"
