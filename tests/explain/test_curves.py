@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 from seplearn import TSLRegressor, datasets, explain
+from tests import naive_explain as naive
+from tests.explained import CASES, NAMES, assert_close, bands, joint, turned
 
 OPTIONS = {"early_stopping": False, "n_stages": 2, "n_grids": 3, "n_splits": 10, "random_state": 0}
 
@@ -65,3 +67,103 @@ def test_only_stages_of_the_model_have_curves():
             explain.curves(model, stage)
     with pytest.raises(TypeError, match="model must be a fitted estimator or its model_, got 3"):
         explain.curves(3, 0)
+
+
+def products_at(curves, codes):
+    """Both products of a stage at rows given as bins, from the curves and lambda alone."""
+    plus, minus = (np.full(len(codes), v) for v in (curves.lambda_plus, curves.lambda_minus))
+    for curve in curves:
+        at = codes[:, curve.feature]
+        plus *= 1.0 if curve.plus is None else curve.plus[at]
+        minus *= 1.0 if curve.minus is None else curve.minus[at]
+    return plus, minus
+
+
+@pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
+def test_every_kind_of_stage_is_rebuilt_in_both_ways(make):
+    """As the difference of its products, and as 2 b sinh(d) or b where it has a backbone."""
+    case = make()
+    contributions = case.model.contributions(case.codes)
+    for s, stage in enumerate(case.model.stages):
+        curves = explain.curves(case.subject, s)
+        plus, minus = products_at(curves, case.codes)
+        assert_close(plus - minus, contributions[:, s])
+        if not (stage.is_two_branch or stage.is_one_branch):
+            assert all(curve.backbone is None and curve.tilt is None for curve in curves)
+            assert np.isnan([curves.backbone_scale, curves.tilt_intercept]).all()
+            continue
+        backbones = [curve.backbone[case.codes[:, j]] for j, curve in enumerate(curves)]
+        b = curves.backbone_scale * np.prod(backbones, axis=0)
+        if stage.is_one_branch:
+            assert all(curve.tilt is None for curve in curves)
+            assert np.isnan(curves.tilt_intercept)
+            assert_close(b, np.abs(contributions[:, s]))
+            continue
+        d = curves.tilt_intercept + sum(c.tilt[case.codes[:, j]] for j, c in enumerate(curves))
+        assert_close(2 * b * np.sinh(d), contributions[:, s], 1e-9)
+
+
+@pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
+def test_curves_by_definition(make):
+    case = make()
+    bins = case.model.bins
+    for s, stage in enumerate(case.model.stages):
+        for j, curve in enumerate(explain.curves(case.subject, s)):
+            assert (curve.stage, curve.feature) == (s, j)
+            np.testing.assert_array_equal(curve.frequencies, bins.frequencies[bins.axis(j)])
+            if not stage.is_two_branch:
+                continue
+            turn = np.sign(stage.lambda_plus)
+            for b in range(case.n_bins[j]):
+                backbone, tilt = naive.backbone_and_tilt(stage, bins, j, b)
+                assert curve.backbone[b] == pytest.approx(backbone, rel=1e-12)
+                assert curve.tilt[b] == pytest.approx(turn * tilt, rel=1e-9, abs=1e-12)
+
+
+def test_scales_are_the_mean_and_half_the_difference_of_log_lambda():
+    for case, turn in ((joint(), 1), (turned(), -1)):
+        stage, curves = case.model.stages[0], explain.curves(case.subject, 0)
+        assert curves.lambda_plus == stage.lambda_plus
+        assert curves.lambda_minus == stage.lambda_minus
+        root = np.sqrt(stage.lambda_plus * stage.lambda_minus)
+        assert curves.backbone_scale == pytest.approx(root, rel=1e-12)
+        d0 = 0.5 * np.log(stage.lambda_plus / stage.lambda_minus)
+        assert curves.tilt_intercept == pytest.approx(turn * d0, rel=1e-9)
+
+
+def test_curves_are_found_by_name_and_number():
+    curves = explain.curves(joint().subject, 1)
+    assert len(curves) == 5
+    assert [curve.name for curve in curves] == NAMES
+    for j, name in enumerate(NAMES):
+        assert curves[name] is curves[j] is curves.curves[j]
+
+
+def test_an_absent_branch_has_no_curve():
+    """Lambda zero is as good as no product: nothing of it reaches the prediction."""
+    last = explain.curves(turned().subject, 2)
+    assert all(curve.plus is None for curve in last)
+    assert all(curve.minus is not None for curve in last)
+    assert (last.lambda_plus, last.lambda_minus > 0) == (0.0, True)
+
+
+def test_bands_are_quantiles_over_the_replicates():
+    case = bands()
+    bins = case.model.bins
+    for curve in explain.curves(case.subject, 1, level=0.5):
+        part = bins.axis(curve.feature)
+        stages = [replicate.stages[1] for replicate in case.model.replicates]
+        plus = [np.exp(stage.plus.log_factors[part]) for stage in stages]
+        minus = [np.exp(stage.minus.log_factors[part]) for stage in stages]
+        expected = {
+            "plus": plus,
+            "minus": minus,
+            "backbone": np.sqrt(np.multiply(plus, minus)),
+            "tilt": 0.5 * np.log(np.divide(plus, minus)),
+        }
+        assert curve.bands.keys() == expected.keys()
+        for name, values in expected.items():
+            np.testing.assert_allclose(
+                curve.bands[name], naive.band(values, 0.5), rtol=1e-9, atol=1e-12
+            )
+    assert all(curve.bands == {} for curve in explain.curves(joint().subject, 0))

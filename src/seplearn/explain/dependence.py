@@ -147,7 +147,7 @@ class PartialDependence(Explanation):
 
     def _over_grid(self, value: Callable[[int], FloatArray]) -> FloatArray:
         points = int(np.prod(self.shape))
-        if points * self.n_stages > _MOST_POINTS:
+        if points * max(1, self.n_stages) > _MOST_POINTS:
             raise ValueError(
                 f"features {list(self.names)} have {points} combinations of bins, too many for "
                 "an array per stage; at(X) gives the values at the rows of a table"

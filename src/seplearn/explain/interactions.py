@@ -38,7 +38,7 @@ class Interactions(Explanation):
         The share that a pair explains beyond the two alone; the diagonal is zero.
     h : array of shape (p, p)
         Friedman's H of pairs over the background rows: 0 when the two features' joint partial
-        dependence is the sum of the single ones, near 1 when it is nothing but interaction.
+        dependence is the sum of the single ones. Above 1 the single effects cancel parts of it.
     h_total : array of shape (p,)
         H of each feature against all others together.
     """

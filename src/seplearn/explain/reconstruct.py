@@ -84,6 +84,11 @@ def reconstruct(model: Any, stage: int, X: Any = None, *, background: Any = None
         if branch is None:
             continue
         curves = [(d.plus, d.minus)[side][number] for d in dependences]
+        if any((curve == 0.0).any() for curve in curves):
+            raise ValueError(
+                f"stage {number} cannot be rebuilt: factors with signs average to zero over the "
+                "background, so its partial dependences show nothing of it"
+            )
         at_rows, signs_at_rows = _log_product(curves, rows.codes)
         mean, sign = _log_mean(branch.evaluate(rows.codes, bins) * SIDE_SIGN[side], rows)
         z, z_sign = _log_mean(signs_at_rows * np.exp(at_rows - at_rows.max()), rows)

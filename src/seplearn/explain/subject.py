@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,7 +81,7 @@ class Subject:
 
     def features(self, features: Any) -> tuple[int, ...]:
         """Distinct features, given one or several."""
-        if isinstance(features, str) or not isinstance(features, (Sequence, np.ndarray)):
+        if isinstance(features, str) or not hasattr(features, "__iter__"):
             features = [features]
         chosen = tuple(self.feature(feature) for feature in features)
         if not chosen or len(set(chosen)) < len(chosen):

@@ -1,0 +1,144 @@
+"""The prediction of one row, taken apart and put together again."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seplearn import explain
+from tests import naive_explain as naive
+from tests.explained import CASES, NAMES, array, assert_close, bands, joint, turned
+
+every_case = pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
+ROWS = (0, 1, 7, 33, 399)
+
+
+@every_case
+def test_contributions_sum_to_the_prediction(make):
+    case = make()
+    predictions = case.predict(case.X)
+    for row in ROWS:
+        result = explain.local(case.subject, case.X, row)
+        total = result.intercept + result.contributions.sum()
+        assert total == pytest.approx(predictions[row], rel=1e-9)
+        assert result.prediction == pytest.approx(predictions[row], rel=1e-12)
+        assert result.intercept == case.model.intercept
+
+
+@every_case
+def test_products_by_definition(make):
+    case = make()
+    for row in ROWS:
+        result = explain.local(case.subject, case.X, row)
+        for s, stage in enumerate(case.model.stages):
+            plus, minus = naive.stage_at(stage, case.model.bins, case.codes[row])
+            assert result.plus[s] == pytest.approx(plus, rel=1e-10)
+            assert result.minus[s] == pytest.approx(minus, rel=1e-10)
+            assert result.contributions[s] == pytest.approx(plus - minus, rel=1e-9, abs=1e-12)
+
+
+@every_case
+def test_backbone_and_tilt_rebuild_every_stage_that_has_them(make):
+    case = make()
+    for row in ROWS:
+        result = explain.local(case.subject, case.X, row)
+        for s, stage in enumerate(case.model.stages):
+            b = result.backbone_scale[s] * result.backbone[s].prod()
+            d = result.tilt_intercept[s] + result.tilt[s].sum()
+            if stage.is_two_branch:
+                expected = 2 * b * np.sinh(d)
+            elif stage.is_one_branch:
+                assert np.isnan(d)
+                expected = b * np.sign(result.contributions[s])
+            else:
+                assert np.isnan([b, d]).all()
+                continue
+            assert result.contributions[s] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@every_case
+def test_backbone_and_tilt_are_those_of_the_curves(make):
+    case = make()
+    result = explain.local(case.subject, case.X, 33)
+    for s in range(len(case.model.stages)):
+        curves = explain.curves(case.subject, s)
+        for j, curve in enumerate(curves):
+            at = case.codes[33, j]
+            for name in ("backbone", "tilt"):
+                values = getattr(curve, name)
+                expected = np.nan if values is None else values[at]
+                np.testing.assert_allclose(getattr(result, name)[s, j], expected, rtol=1e-12)
+        np.testing.assert_allclose(result.backbone_scale[s], curves.backbone_scale, rtol=1e-12)
+        np.testing.assert_allclose(result.tilt_intercept[s], curves.tilt_intercept, rtol=1e-12)
+
+
+@every_case
+def test_shares_are_sizes_of_log_backbones(make):
+    case = make()
+    result = explain.local(case.subject, case.X, 7)
+    for s, share in enumerate(result.backbone_share):
+        if np.isnan(result.backbone[s]).any():
+            np.testing.assert_array_equal(share, 0.0)
+            continue
+        sizes = [abs(np.log(b)) for b in result.backbone[s]]
+        assert share.sum() == pytest.approx(1.0)
+        np.testing.assert_allclose(share, np.array(sizes) / sum(sizes), rtol=1e-12)
+
+
+@every_case
+def test_small_shares_are_pooled(make):
+    case = make()
+    result = explain.local(case.subject, case.X, 7)
+    for tolerance in (0.0, 0.05, 0.3, 1.1):
+        expected = [sum(v for v in share if v < tolerance) for share in result.backbone_share]
+        np.testing.assert_allclose(result.other_share(tolerance), expected, rtol=1e-12)
+    np.testing.assert_array_equal(result.other_share(), result.other_share(0.05))
+
+
+def test_values_are_what_a_reader_would_write():
+    rows = pd.DataFrame(
+        [[1.23456789, 0.5, 1, "never seen", 3], [np.nan, 1e9, 0, None, 0], [0.0, 2, 1, "moon", 6]],
+        columns=NAMES,
+    )
+    model = joint().subject
+    assert explain.local(model, rows).values == ("1.2346", "0.5", "1", "never seen", "3")
+    assert explain.local(model, rows, 1).values == ("missing", "1e+09", "0", "missing", "0")
+    assert explain.local(model, rows, 2).values[3] == "moon"
+    assert explain.local(model, rows).names == tuple(NAMES)
+
+
+def test_columns_are_found_by_name():
+    case = joint()
+    one = explain.local(case.subject, case.X, 5)
+    other = explain.local(case.subject, case.X[NAMES[::-1]], 5)
+    assert one.values == other.values
+    np.testing.assert_array_equal(one.contributions, other.contributions)
+    np.testing.assert_array_equal(one.backbone, other.backbone)
+
+
+def test_one_row_of_an_array():
+    case = array()
+    result = explain.local(case.subject, case.X[5:6])
+    assert result.prediction == pytest.approx(case.subject.predict(case.X)[5], rel=1e-12)
+    assert result.names == ("x0", "x1", "x2")
+
+
+def test_tilt_points_up_where_the_stage_does_whatever_the_sign_of_lambda():
+    case = turned()
+    for row in ROWS:
+        result = explain.local(case.subject, case.X, row)
+        up = result.tilt_intercept[0] + result.tilt[0].sum() > 0
+        assert up == (result.contributions[0] > 0)
+
+
+def test_bands_are_quantiles_over_the_replicates():
+    case = bands()
+    result = explain.local(case.subject, case.X, 7, level=0.5)
+    codes = case.codes[7:8]
+    parts = [m.contributions(codes)[0] for m in case.model.replicates]
+    predictions = [m.predict(codes)[0] for m in case.model.replicates]
+    assert_close(result.bands, naive.band(parts, 0.5))
+    assert_close(result.interval, naive.band(predictions, 0.5))
+    assert_close(result.interval, case.subject.predict_interval(case.X[7:8], 0.5)[0])
+    plain = explain.local(joint().subject, case.X)
+    assert plain.bands is None
+    assert plain.interval is None

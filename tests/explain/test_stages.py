@@ -1,0 +1,248 @@
+"""What stages contribute, in a region or in all, and smaller models made of some of them."""
+
+import numpy as np
+import pytest
+
+from seplearn import TSLRegressor, explain, load_model
+from tests import naive
+from tests.explained import (
+    CASES,
+    NAMES,
+    array,
+    assert_close,
+    assert_same,
+    bands,
+    joint,
+    minus_only,
+    one_branch,
+    paper,
+    single,
+    turned,
+    weighted_polars,
+)
+
+every_case = pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
+
+
+def by_hand(contributions, weight):
+    """Mean, mean size and share of every stage over rows that count by their weight."""
+    weight = weight / weight.sum()
+    mean = [sum(w * c for w, c in zip(weight, column, strict=True)) for column in contributions.T]
+    size = [
+        sum(w * abs(c) for w, c in zip(weight, column, strict=True)) for column in contributions.T
+    ]
+    return mean, size, np.array(size) / sum(size)
+
+
+@every_case
+def test_over_all_rows(make):
+    case = make()
+    rows = case.model.reference
+    result = explain.stages(case.subject)
+    mean, size, share = by_hand(case.model.contributions(rows.codes), rows.weight)
+    assert_close(result.mean, mean)
+    assert_close(result.mean_size, size)
+    assert_close(result.share, share)
+    assert result.share.sum() == pytest.approx(1.0)
+    assert result.weight == pytest.approx(1.0)
+    assert result.n_rows == len(rows.weight)
+
+
+def edges_around(case, j, first, last):
+    """Two values, inside the first and the last of some neighbouring bins."""
+    edges = case.model.bins.axes[j].edges
+    return edges[first - 1] + 1e-9, edges[last] - 1e-9
+
+
+def inside_numeric(codes, first, last):
+    return (first <= codes) & (codes <= last)
+
+
+def regions(case):
+    """Regions, and the rows in each by hand."""
+    codes = case.codes
+    low, high = edges_around(case, 0, 3, 6)
+    n_edges = len(case.model.bins.axes[0].edges)
+    middle = inside_numeric(codes[:, 0], 3, 6)
+    below, above = inside_numeric(codes[:, 0], 0, 6), inside_numeric(codes[:, 0], 3, n_edges)
+    where = np.array([str(value) for value in case.X[NAMES[3]]])
+    return [
+        ({NAMES[0]: (low, high)}, middle),
+        ({0: (None, high)}, below),
+        ({0: (low, None)}, above),
+        ({0: (None, None)}, inside_numeric(codes[:, 0], 0, n_edges)),
+        ({NAMES[3]: "south"}, where == "south"),
+        ({3: ["south", "moon"]}, (where == "south") | (where == "moon")),
+        (
+            {3: ("north", "Südost"), NAMES[0]: [low, None]},
+            np.isin(where, ["north", "Südost"]) & above,
+        ),
+        ({2: (1, 1)}, codes[:, 2] == 1),
+    ]
+
+
+@pytest.mark.parametrize("make", [joint, single, weighted_polars])
+@pytest.mark.parametrize("number", range(8))
+def test_in_a_region(make, number):
+    case = make()
+    region, inside = regions(case)[number]
+    assert 0 < inside.sum() < len(inside)
+    contributions, weight = case.model.contributions(case.codes), case.model.reference.weight
+    result = explain.stages(case.subject, region)
+    mean, size, share = by_hand(contributions[inside], weight[inside])
+    assert_close(result.mean, mean)
+    assert_close(result.mean_size, size)
+    assert_close(result.share, share)
+    assert result.n_rows == inside.sum()
+    assert result.weight == pytest.approx(weight[inside].sum())
+
+
+def test_bins_of_both_ends_belong_to_the_region_and_missing_values_to_none():
+    case = joint()
+    edges = case.model.bins.axes[1].edges
+    at_edges = explain.stages(case.subject, {1: (edges[2], edges[4])})  # an edge opens its bin
+    assert at_edges.n_rows == inside_numeric(case.codes[:, 1], 3, 5).sum()
+    just_below = explain.stages(case.subject, {1: (edges[2] - 1e-9, edges[4] - 1e-9)})
+    assert just_below.n_rows == inside_numeric(case.codes[:, 1], 2, 4).sum()
+    everything = explain.stages(case.subject, {0: (-np.inf, np.inf)})
+    assert everything.n_rows == case.X[NAMES[0]].notna().sum()
+
+
+def test_a_region_of_another_background():
+    case = joint()
+    some = case.X[:90]
+    result = explain.stages(case.subject, {"prediction": (1, 1)}, background=some)
+    flagged = case.subject.predict_stages(some[some["prediction"] == 1])
+    assert_close(result.mean, flagged.mean(axis=0))
+    assert_close(result.mean_size, np.abs(flagged).mean(axis=0))
+    assert result.n_rows == len(flagged)
+    assert result.weight == pytest.approx(len(flagged) / 90)
+
+
+@every_case
+@pytest.mark.parametrize("kept", [[0], [1, 0]])
+def test_a_part_of_the_stages_is_their_sum(make, kept):
+    case = make()
+    small = explain.select_stages(case.subject, kept)
+    assert type(small) is type(case.subject)
+    model = small.model_ if isinstance(small, TSLRegressor) else small
+    contributions = case.model.contributions(case.codes)[:, kept]
+    assert_close(model.predict(case.codes), case.model.intercept + contributions.sum(axis=1))
+    np.testing.assert_array_equal(model.contributions(case.codes), contributions)
+
+
+def test_the_original_is_left_as_it_is():
+    case = bands()
+    X, y = case.X, case.y
+    before = (case.subject.predict(X), case.subject.predict_interval(X), case.subject.history_)
+    model = case.subject.model_
+    for small in (
+        explain.select_stages(case.subject, [1]),
+        explain.select_stages(case.subject, 1, X, y),
+    ):
+        assert small is not case.subject
+        assert small.history_ == []
+        assert len(small.stages_) == 1
+        assert small.get_params() == case.subject.get_params()
+    assert case.subject.model_ is model
+    after = (case.subject.predict(X), case.subject.predict_interval(X), case.subject.history_)
+    assert_same(before, after)
+
+
+def test_replicates_and_bags_are_reduced_too():
+    case = bands()
+    small = explain.select_stages(case.subject, [1])
+    expected = [
+        r.intercept + r.contributions(case.codes)[:, 1] for r in case.subject.model_.replicates
+    ]
+    found = [r.predict(case.codes) for r in small.model_.replicates]
+    assert_close(found, expected)
+    assert_close(small.predict_interval(case.X, 0.5).T, np.quantile(expected, (0.25, 0.75), axis=0))
+    bagged = explain.select_stages(paper().subject, [2, 0])
+    assert_same(explain.bags(bagged, 0).backbones, explain.bags(paper().subject, 2).backbones)
+    assert_same(explain.bags(bagged, 1).kept, explain.bags(paper().subject, 0).kept)
+
+
+def unit_columns(stages, codes, bins):
+    """The products with lambda one and the sign they have in a stage."""
+    signed = [(s.plus, 1.0) for s in stages] + [(s.minus, -1.0) for s in stages]
+    return [
+        branch.with_coefficient(sign).evaluate(codes, bins)
+        for branch, sign in signed
+        if branch is not None
+    ]
+
+
+REFITS = {
+    "joint": (joint, "nnls", True),
+    "no intercept": (one_branch, "nnls", False),
+    "scalars": (minus_only, "nnls", False),
+    "paper": (paper, "ols", False),
+    "signed": (single, "ols", True),  # signed products get any coefficient
+    "array": (array, "nnls", True),
+}
+
+
+@pytest.mark.parametrize(("make", "scalars", "intercept"), REFITS.values(), ids=REFITS.keys())
+@pytest.mark.parametrize(("factor", "weighted"), [(2.0, False), (2.0, True), (-2.0, False)])
+def test_refitted_lambda_are_the_least_squares_optimum(make, scalars, intercept, factor, weighted):
+    """Turned around, the target tells non-negative lambda from those of any sign."""
+    case = make()
+    kept, rows = [1, 0], slice(20, 180)
+    X, y, codes = case.X[rows], factor * case.y[rows] + 1.0, case.codes[rows]
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, size=160) if weighted else None
+    small = explain.select_stages(case.subject, kept, X, y, weight)
+    stages = [case.model.stages[s] for s in kept]
+    columns = unit_columns(stages, codes, case.model.bins)
+    plain = np.ones(160) if weight is None else weight
+    best = naive.backfit(columns, y, plain, scalars, intercept)
+    # Where products nearly coincide, coefficients are not determined; what they predict is.
+    np.testing.assert_allclose(small.predict(X), best, rtol=1e-5, atol=1e-6 * y.std())
+    loss = np.sum(plain * (y - small.predict(X)) ** 2)
+    assert loss <= np.sum(plain * (y - best) ** 2) * (1 + 1e-9)
+    assert loss < np.sum(plain * (y - explain.select_stages(case.subject, kept).predict(X)) ** 2)
+    assert small.model_.replicates == ()
+
+
+def test_refitting_keeps_the_curves():
+    case = joint()
+    small = explain.select_stages(case.subject, [2, 1], case.X[:200], case.y[:200])
+    for stage, before in zip(small.stages_, (2, 1), strict=True):
+        original = case.model.stages[before]
+        np.testing.assert_array_equal(stage.plus.log_factors, original.plus.log_factors)
+        np.testing.assert_array_equal(stage.minus.log_factors, original.minus.log_factors)
+        assert stage.lambda_plus >= 0
+        assert stage.lambda_minus >= 0
+
+
+def test_a_bare_model_is_refitted_with_a_constant_and_nonnegative_lambda():
+    case = turned()
+    small = explain.select_stages(case.subject, [0, 2], case.X, case.y)
+    columns = unit_columns([case.model.stages[s] for s in (0, 2)], case.codes, case.model.bins)
+    best = naive.backfit(columns, case.y, np.ones(len(case.y)), "nnls", True)
+    np.testing.assert_allclose(small.predict(case.codes), best, atol=1e-6)
+
+
+def test_what_is_left_can_be_explained_saved_and_loaded(tmp_path):
+    case = joint()
+    for small in (
+        explain.select_stages(case.subject, [2, 0]),
+        explain.select_stages(case.subject, [1], case.X[:50], case.y[:50]),
+    ):
+        small.save(tmp_path / "small.tsl")
+        again = load_model(tmp_path / "small.tsl")
+        np.testing.assert_array_equal(again.predict(case.X), small.predict(case.X))
+        assert_same(explain.importance(again), explain.importance(small))
+        assert_same(explain.shapley(again, case.X[:3]), explain.shapley(small, case.X[:3]))
+        assert len(explain.roles(small).sentences) == len(small.stages_)
+
+
+def test_a_refit_that_leaves_nothing_can_still_be_explained():
+    """A constant target gives every lambda zero: the log of their size is minus infinity."""
+    case = joint()
+    small = explain.select_stages(case.subject, [0], case.X, np.full(len(case.y), 7.0))
+    np.testing.assert_allclose(small.predict(case.X), 7.0)
+    assert explain.roles(small).sentences == ("contributes nothing",)
+    np.testing.assert_allclose(explain.partial_dependence(small, 0).total, 7.0)
+    assert explain.stages(small).share.tolist() == [0.0]
+    np.testing.assert_array_equal(explain.shapley(small, case.X[:2]).values, 0.0)
