@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+_LONGEST_VALUE = 120
+
 
 class ModelFormatError(ValueError):
     """A file or document is not a model that this version can read."""
@@ -19,12 +21,18 @@ class ModelFormatError(ValueError):
 
 def out_of_range(name: str, rule: str, value: Any) -> ValueError:
     """The error for a value that breaks a rule."""
-    return ValueError(f"{name} must be {rule}, got {value!r}")
+    return ValueError(f"{name} must be {rule}, got {_shown(value)}")
 
 
 def wrong_type(name: str, rule: str, value: Any) -> TypeError:
     """The error for a value of a type that cannot be meant."""
-    return TypeError(f"{name} must be {rule}, got {value!r} of type {type(value).__name__}")
+    return TypeError(f"{name} must be {rule}, got {_shown(value)} of type {type(value).__name__}")
+
+
+def _shown(value: Any) -> str:
+    """A value as a message shows it: a table is not printed whole."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
 
 
 @contextmanager

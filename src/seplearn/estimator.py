@@ -23,8 +23,6 @@ from seplearn.table.schema import Schema
 class SeparationEstimator(RegressorMixin, BaseEstimator):
     """A regressor whose fit leaves a :class:`SeparationModel` behind in ``model_``."""
 
-    n_bootstrap: int = 0
-
     def _store(self, schema: Schema, model: SeparationModel, history: list[StageRecord]) -> None:
         self.model_ = model
         self.history_ = history
@@ -82,8 +80,8 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         codes = self._codes(X)
         if self.stages_ and not self.model_.replicates:
             raise ValueError(
-                "predict_interval needs bootstrap replicates: fit with n_bootstrap=100, got "
-                f"n_bootstrap={self.n_bootstrap}"
+                "predict_interval needs bootstrap replicates: fit with n_bootstrap=100 (stages "
+                "whose lambda were refitted have none)"
             )
         return self.model_.interval(codes, float(level))
 

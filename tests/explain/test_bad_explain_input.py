@@ -194,7 +194,9 @@ def test_tables_to_explain_with_other_columns():
 
 @pytest.mark.parametrize("row", [400, -1, 1.0, "first", None, True])
 def test_rows_that_are_not_there(row):
-    with pytest.raises(ValueError, match="row must be an integer from 0 to 399, got"):
+    with pytest.raises(
+        ValueError, match=r"row must be an integer from 0 to 399 \(a position, .*\), got"
+    ):
         explain.local(joint().subject, X, row)
 
 
@@ -281,6 +283,19 @@ def test_regions_without_rows_say_of_how_many():
     with pytest.raises(ValueError, match="region must hold at least one row") as caught:
         explain.stages(joint().subject, empty)
     assert "which holds none of 400" in str(caught.value)
+
+
+def test_rows_that_are_dictionaries():
+    row = dict.fromkeys(NAMES, 0.0)
+    for given in (row, [row, row]):
+        with pytest.raises(TypeError, match=r"X must be a table, got a dictionary.*DataFrame"):
+            explain.local(joint().subject, given)
+
+
+def test_tables_are_not_printed_whole():
+    with pytest.raises(TypeError, match="region must be a mapping") as caught:
+        explain.stages(joint().subject, X)
+    assert len(str(caught.value)) < 300
 
 
 def test_jobs_that_are_none():

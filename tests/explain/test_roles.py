@@ -43,15 +43,15 @@ SENTENCES = {
     ),
     "no flip": (
         tilted([ONES] * 3, [STEP, FLAT, FLAT], d0=2.0),
-        "x0 directs without a flip",
+        "x0 directs; always adds",
     ),
-    "two without a flip": (
+    "two; always adds": (
         tilted([ONES, ONES, ONES], [STEP, FLAT, np.multiply(STEP, -2)], d0=4.0),
-        "x0, x2 direct without a flip",
+        "x0, x2 direct; always adds",
     ),
-    "both without a flip": (
+    "both; always adds": (
         tilted([RISING, ONES, ONES], [STEP, FLAT, FLAT], d0=1.2),
-        "x0 scales and directs without a flip",
+        "x0 scales and directs; always adds",
     ),
     "two direct": (
         tilted([ONES] * 3, [STEP, FLAT, np.multiply(STEP, -2)]),
@@ -61,16 +61,19 @@ SENTENCES = {
         tilted([RISING, ONES, ONES], [STEP, FLAT, FLAT]),
         "x0 scales and directs, flipping at 0",
     ),
-    "only scaling": (tilted([RISING, ONES, ONES], [FLAT] * 3, d0=1.0), "x0 scales"),
+    "only scaling": (tilted([RISING, ONES, ONES], [FLAT] * 3, d0=1.0), "x0 scales; always adds"),
     "nothing matters": (tilted([ONES] * 3, [FLAT] * 3, d0=1.0), "no feature matters"),
     "one product": (product([RISING, ONES, ONES], 2.0), "x0 scales; always adds"),
     "one that subtracts": (product([RISING, ONES, ONES], -2.0), "x0 scales; always subtracts"),
     "a constant product": (product([ONES] * 3, 2.0), "always adds"),
-    "signed": (product([[-1, 2, 2, -1, 1], ONES, ONES]), "x0 scales"),
+    "signed": (
+        product([[-1, 2, 2, -1, 1], ONES, ONES]),
+        "x0 scales; subtracts at 50 % of the rows",
+    ),
     "signed but flat": (product([[1, 1, 1, 1, -1], ONES, ONES]), "no feature matters"),
     "one side": (
         tilted([RISING, ONES, ONES], [FLAT, WORDS, FLAT]).with_scalars(1.0, -1.0),
-        "x0, x1 scale",
+        "x0, x1 scale; always adds",
     ),
     "turned": (
         tilted([RISING, ONES, ONES], [STEP, WORDS, FLAT]).with_scalars(-1.0, -1.0),
@@ -94,7 +97,8 @@ def test_kinds_and_directions():
     assert [stage.kind for stage in stages] == [
         "two products", "one product", "one product", "no backbone", "no backbone", "nothing",
     ]  # fmt: skip
-    assert [stage.raises for stage in stages] == [None, True, False, None, None, None]
+    assert [stage.below_zero for stage in stages[1:3]] == [0.0, 1.0]
+    assert 0.0 < stages[0].below_zero < 1.0
     both = stages[0].features[0]
     assert (both.role, both.flips, both.name) == ("scales and directs", (Flip(0.0, True),), "x0")
     assert stages[0].features[1].role == "idle"
@@ -164,10 +168,28 @@ def test_the_whole_text_has_the_weight_of_every_stage():
     result = roles_of(strong, SENTENCES["nothing"][0])
     assert str(result) == (
         "stage 0 (100 %): x0 scales; x1 directs, up for a, down for b\n"
-        "stage 1 (0 %): contributes nothing"
+        "1 other stage (0.0 % together)"
     )
     result = roles_of(strong, strong.scaled(2.0))
     assert [stage.weight for stage in result.stages] == pytest.approx([0.2, 0.8])
+
+
+def test_features_that_flip_a_stage_only_together_are_not_said_to_leave_it_alone():
+    up, down = [1.0, 1.0, 0.5, 0.5, 0.0], [0.6, -0.6, 0.0, 0.0, 0.0]
+    stage = tilted([ONES] * 3, [np.subtract(up, 0.75), down, FLAT], d0=0.7)
+    result = roles_of(stage).stages[0]
+    assert 0.0 < result.below_zero < 1.0
+    assert result.sentence.endswith(f"subtracts at {100 * result.below_zero:.0f} % of the rows")
+
+
+def test_flips_have_digits_enough_and_many_are_counted():
+    axes, frequencies = [numeric(1.0, 1.01, 1.02, 1.03, 1.04)], [[1 / 6] * 6 + [0.0]]
+    stage = tilted([np.ones(7)], [[1, -1, 1, -1, 1, -1, 0]])
+    result = explain.roles(hand_made(axes, frequencies, [stage])).sentences[0]
+    assert result == "x0 directs, flipping 5 times, first at 1, last at 1.04"
+    stage = tilted([np.ones(7)], [[2, 2, -2, -2, 0.5, -0.5, 0]])
+    result = explain.roles(hand_made(axes, frequencies, [stage])).sentences[0]
+    assert result == "x0 directs, flipping at 1.01, at 1.03 and at 1.04"
 
 
 def test_names_of_the_table_are_used():
@@ -225,4 +247,4 @@ def test_strengths_of_fitted_stages_by_definition(make):
 def test_turned_lambda_turn_the_words():
     kinds = [stage.kind for stage in explain.roles(turned().subject).stages]
     assert kinds == ["two products", "no backbone", "one product"]
-    assert explain.roles(turned().subject).stages[2].raises is False
+    assert explain.roles(turned().subject).stages[2].below_zero == 1.0

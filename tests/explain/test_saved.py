@@ -21,7 +21,7 @@ from tests.explained import (
 )
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-WITHOUT_ROWS = ("curves", "curve", "local", "tilt", "maps")
+WITHOUT_ROWS = ("curves", "curve", "local", "tilt")
 
 
 def through_a_file(model, folder):
@@ -71,6 +71,14 @@ def test_what_averages_over_nothing_needs_no_rows(bare, name):
     case = joint()
     mine, theirs = (EXPLANATIONS[name](model, case.X) for model in (bare, case.subject))
     assert_same(mine, theirs)
+
+
+def test_maps_without_rows_know_of_no_support(bare):
+    case = joint()
+    mine, theirs = (explain.maps(model, 0, (0, 1)) for model in (bare, case.subject))
+    assert mine.support is None
+    np.testing.assert_array_equal(mine.backbone, theirs.backbone)
+    mine.plot().draw_without_rendering()
 
 
 def test_stages_are_selected_without_reference_rows(bare):

@@ -115,7 +115,7 @@ def test_mean_size_positions_and_texts():
         rank = np.nan if missing else known[:code].sum() + known[code] / 2
         np.testing.assert_allclose(result.positions[row, 0], rank)
     assert np.isnan(result.positions[:, 3]).all()
-    assert [texts[3] for texts in result.texts[:2]] == ["(rare)", "(rare)"]
+    assert [texts[3] for texts in result.texts[:2]] == ["moon", "moon"]
     assert {texts[2] for texts in result.texts} == {"0", "1"}
     assert explain.shapley(case.subject, case.X[:51], background=case.X[:5]).texts == ()
 
@@ -126,3 +126,9 @@ def test_one_feature_has_all_of_it():
     result = explain.shapley(model, [[-1.0], [1.0]])
     np.testing.assert_allclose(result.values[:, 0], [2 - 5, 6 - 5])
     assert result.base == pytest.approx(6.0)
+
+
+def test_frames_keep_the_index_of_the_rows():
+    case = joint()
+    result = explain.shapley(case.subject, case.X[7:11], background=case.X[:5])
+    assert result.frame().index.tolist() == [7, 8, 9, 10]

@@ -31,7 +31,7 @@ def test_numbers_are_short():
     assert number(3e9) == "3e+09"
     assert signed_number(-2.5) == "\N{MINUS SIGN}2.5"
     assert [compact(v) for v in (25_000, 1.5e6, 2000, 0.02, -3e9)] == [
-        "25k", "1.5M", "2000", "0.02", "-3G",
+        "25k", "1.5M", "2000", "0.02", "\N{MINUS SIGN}3G",
     ]  # fmt: skip
 
 

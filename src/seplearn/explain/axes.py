@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from seplearn.kernels.arrays import FloatArray
 from seplearn.table.binning import Axis, CategoricalAxis, NumericAxis
+from seplearn.table.columns import Table, is_missing, level_name
 
 RARE, MISSING, UNSEEN = "(rare)", "(missing)", "(unseen)"
 
@@ -53,16 +55,20 @@ def bin_values(axis: Axis) -> Any:
     return np.append(bounds[:-1] / 2 + bounds[1:] / 2, np.nan)
 
 
-def value_text(axis: Axis, code: int) -> str:
-    """A bin for a label: a level, a value, or the interval of a bin."""
-    if isinstance(axis, CategoricalAxis):
-        return level_names(axis)[code]
-    if code == len(axis.edges) + 1:
-        return MISSING
-    if axis.values is not None:
-        return f"{axis.values[code]:.4g}"
-    low = "" if code == 0 else f"{axis.edges[code - 1]:.4g}"
-    high = "" if code == len(axis.edges) else f"{axis.edges[code]:.4g}"
-    if low and high:
-        return f"{low} to {high}"
-    return f">= {low}" if low else f"< {high}" if high else "any"
+def row_texts(
+    axes: Sequence[Axis], table: Table, columns: Sequence[int]
+) -> tuple[tuple[str, ...], ...]:
+    """The values of a table's rows, as a reader would write them."""
+    texts = [
+        [_text(value) for value in table.levels(column)]
+        if isinstance(axis, CategoricalAxis)
+        else [_text(value) for value in table.numbers(column)]
+        for axis, column in zip(axes, columns, strict=True)
+    ]
+    return tuple(zip(*texts, strict=True))
+
+
+def _text(value: Any) -> str:
+    if is_missing(value):
+        return "missing"
+    return f"{value:.6g}" if isinstance(value, float) else level_name(value)

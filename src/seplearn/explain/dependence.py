@@ -11,10 +11,10 @@ import numpy as np
 
 from seplearn._errors import out_of_range
 from seplearn.explain.axes import bin_values
-from seplearn.explain.products import SIDE_SIGN, constants, side_factors
+from seplearn.explain.products import SIDE_SIGN, constants, side_factors, support
 from seplearn.explain.result import Explanation, band_of, distinct_names
 from seplearn.explain.subject import Subject, check_level
-from seplearn.kernels.arrays import FloatArray
+from seplearn.kernels.arrays import BoolArray, FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
 from seplearn.table.binning import Axis
@@ -42,10 +42,14 @@ class PartialDependence(Explanation):
         Share of the training weight in each bin.
     intercept : float
         The constant of the model.
+    mean : float
+        Mean prediction over the background.
     constants : array of shape (n_stages, 2)
         C of the + and of the - product.
     factors : tuple of array of shape (n_stages, 2, n_bins)
         The factors of both products, for each feature of S.
+    support : array of bool of shape ``shape``, or None
+        For two features, the pairs of bins near which there are background rows.
     replicates : tuple of PartialDependence
         The same of the bootstrap replicates; ``level`` is the share of them inside a band.
     """
@@ -57,9 +61,11 @@ class PartialDependence(Explanation):
     axes: tuple[Axis, ...]
     frequencies: tuple[FloatArray, ...]
     intercept: float
+    mean: float
     constants: FloatArray
     factors: tuple[FloatArray, ...]
     is_two_branch: tuple[bool, ...]
+    support: BoolArray | None = None
     replicates: tuple[PartialDependence, ...] = ()
     level: float = 0.9
 
@@ -161,6 +167,8 @@ class PartialDependence(Explanation):
     def _columns(self) -> dict[str, Any]:
         """One row per combination of bins."""
         numbers = {"pd": self.total} | self._ends()
+        if len(self.features) == 1:
+            numbers = {"frequency": self.frequencies[0]} | numbers
         for s, (stage, plus, minus) in enumerate(
             zip(self.stages, self.plus, self.minus, strict=True)
         ):
@@ -227,6 +235,7 @@ def dependence_on(
         axes=tuple(bins.axes[j] for j in features),
         frequencies=tuple(bins.frequencies[bins.axis(j)] for j in features),
         intercept=model.intercept,
+        mean=float(model.predict(rows.codes) @ rows.weight),
         constants=constants(model, rows, features),
         factors=tuple(
             np.array([side_factors(stage, bins.axis(j)) for stage in model.stages]).reshape(
@@ -235,4 +244,5 @@ def dependence_on(
             for j in features
         ),
         is_two_branch=tuple(stage.is_two_branch for stage in model.stages),
+        support=support(bins, rows, features) if len(features) == 2 else None,
     )

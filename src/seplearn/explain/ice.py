@@ -46,9 +46,10 @@ class IndividualExpectation(Explanation):
         """One row per row and bin."""
         n_rows, n_bins = self.values.shape
         value = np.tile(bin_values(self.axis), n_rows)
-        (name,) = distinct_names([self.name], {"row", "prediction"})
+        what = "prediction" if self.stage is None else "contribution"
+        (name,) = distinct_names([self.name], {"row", what})
         rows = np.repeat(np.arange(n_rows), n_bins)
-        return {"row": rows, name: value, "prediction": self.values.ravel()}
+        return {"row": rows, name: value, what: self.values.ravel()}
 
 
 def ice(

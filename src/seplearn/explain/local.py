@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from seplearn.explain.axes import row_texts
 from seplearn.explain.curves import backbone_and_tilt, stage_scales
 from seplearn.explain.importance import shares
 from seplearn.explain.products import rest_of_products
@@ -14,8 +15,7 @@ from seplearn.explain.result import Explanation, band_of
 from seplearn.explain.subject import Subject, check_level, check_position
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.model import SeparationModel
-from seplearn.table.binning import CategoricalAxis
-from seplearn.table.columns import Table, is_missing, level_name, make_frame, open_table
+from seplearn.table.columns import make_frame, open_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,7 +135,7 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
     level = check_level(level)
     table = open_table(X)
     columns = subject.schema.columns_in(table, subject.owner)
-    row = check_position("row", row, table.n_rows)
+    row = check_position("row", row, table.n_rows, " (a position, not a label of an index)")
     table = table.rows(np.arange(table.n_rows) == row)
     fitted = subject.model
     codes = fitted.bins.codes(table, columns)
@@ -144,7 +144,7 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
     plus, minus = rest_of_products(fitted, codes, ())[:, :, 0].T
     return LocalExplanation(
         names=subject.names,
-        values=tuple(_value(subject, table, j, c) for j, c in enumerate(columns)),
+        values=row_texts(fitted.bins.axes, table, columns)[0],
         prediction=float(fitted.predict(codes)[0]),
         intercept=fitted.intercept,
         contributions=fitted.contributions(codes)[0],
@@ -169,12 +169,3 @@ def _at(model: SeparationModel, codes: CodeArray) -> tuple[FloatArray, FloatArra
             if curve is not None:
                 curves[part, s] = curve[at]
     return np.exp(curves[0]), curves[1]
-
-
-def _value(subject: Subject, table: Table, j: int, column: int) -> str:
-    """The value of a one-row table, as a reader would write it."""
-    if isinstance(subject.model.bins.axes[j], CategoricalAxis):
-        level = table.levels(column)[0]
-        return "missing" if is_missing(level) else level_name(level)
-    number = float(table.numbers(column)[0])
-    return "missing" if np.isnan(number) else f"{number:.5g}"

@@ -9,9 +9,10 @@ import numpy as np
 
 from seplearn.explain.axes import bin_values
 from seplearn.explain.curves import backbone_and_tilt, stage_scales
+from seplearn.explain.products import support
 from seplearn.explain.result import Explanation, distinct_names
 from seplearn.explain.subject import Subject
-from seplearn.kernels.arrays import FloatArray
+from seplearn.kernels.arrays import BoolArray, FloatArray
 from seplearn.table.binning import Axis
 
 
@@ -28,6 +29,8 @@ class StageMap(Explanation):
         ``b_0 b_j b_k`` in the unit of y.
     tilt : array of shape (n_bins, n_bins), or None
         ``d_0 + d_j + d_k``; None for a stage of one product, which never changes its sign.
+    support : array of bool of shape (n_bins, n_bins), or None
+        The pairs of bins near which there are reference rows; None if the model keeps none.
     """
 
     _figure: ClassVar[str] = "plot_map"
@@ -39,6 +42,7 @@ class StageMap(Explanation):
     frequencies: tuple[FloatArray, FloatArray]
     backbone: FloatArray
     tilt: FloatArray | None
+    support: BoolArray | None
 
     def _columns(self) -> dict[str, Any]:
         """One row per pair of bins."""
@@ -90,6 +94,7 @@ def maps(model: Any, stage: int, features: Any) -> StageMap:
     if tilt_first is not None and tilt_second is not None:
         tilt = d0 + np.add.outer(tilt_first, tilt_second)
     j, k = chosen
+    reference = subject.model.reference
     return StageMap(
         stage=number,
         features=(j, k),
@@ -98,5 +103,6 @@ def maps(model: Any, stage: int, features: Any) -> StageMap:
         frequencies=(bins.frequencies[bins.axis(j)], bins.frequencies[bins.axis(k)]),
         backbone=np.exp(np.log(scale) + np.add.outer(log_first, log_second)),
         tilt=tilt,
+        support=None if reference is None else support(bins, reference, chosen),
         library=subject.schema.library,
     )

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray
+from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Branch, Stage
 from seplearn.table.binning import Bins
 
 PLUS, MINUS = 0, 1
+_GROUPS = 12
 SIDE_SIGN = np.array([1.0, -1.0])  # a stage is its + product minus its - product
 
 
@@ -71,3 +72,28 @@ def constants(model: SeparationModel, rows: Reference, features: Iterable[int]) 
     """C = lambda E[prod_{k not in S} a_k(X_k)] of both products, shape (n_stages, 2)."""
     means: FloatArray = rest_of_products(model, rows.codes, features) @ rows.weight
     return means
+
+
+def support(bins: Bins, rows: Reference, features: tuple[int, ...]) -> BoolArray:
+    """Which pairs of bins of two features have rows in or near them.
+
+    Bins are put together into at most a dozen groups of about equal weight per feature; a pair is
+    supported when a row lies in its pair of groups.
+    """
+    groups = [_groups(bins.frequencies[bins.axis(j)], int(bins.n_ordered[j])) for j in features]
+    seen = np.zeros([int(group.max()) + 1 for group in groups], dtype=np.bool_)
+    first, second = (group[rows.codes[:, j]] for group, j in zip(groups, features, strict=True))
+    seen[first, second] = True
+    return seen[np.ix_(*groups)]
+
+
+def _groups(frequencies: FloatArray, n_ordered: int) -> IntArray:
+    """A group number per bin: levels and missing values each have their own."""
+    ordered = frequencies[:n_ordered]
+    below = np.cumsum(ordered) - 0.5 * ordered
+    share = below / max(float(ordered.sum()), 1e-300)
+    groups = np.minimum((share * _GROUPS).astype(np.int64), _GROUPS - 1)
+    if n_ordered <= _GROUPS:
+        groups = np.arange(n_ordered)
+    alone = np.arange(len(frequencies) - n_ordered) + _GROUPS
+    return np.concatenate([groups, alone])

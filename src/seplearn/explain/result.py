@@ -56,6 +56,16 @@ class Explanation:
             raise ModuleNotFoundError(message, name=error.name) from error
         return getattr(plots, self._figure)(self, ax=ax, **options)
 
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: the data frame, if there is one that can be shown."""
+        try:
+            frame = self.frame()
+        except (ImportError, ValueError):
+            return None
+        shown = getattr(frame, "_repr_html_", None)
+        html: str | None = None if shown is None else shown()
+        return html
+
     def __repr__(self) -> str:
         shown = ((f.name, getattr(self, f.name)) for f in fields(self) if f.name != "library")
         return f"{type(self).__name__}({', '.join(f'{n}={_brief(v)}' for n, v in shown)})"

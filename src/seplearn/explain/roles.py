@@ -12,7 +12,7 @@ from seplearn.explain.importance import largest, shares, stage_squares
 from seplearn.explain.products import sides, without
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject, check_number
-from seplearn.explain.tilt import Flip, TiltDiagnostics, diagnose
+from seplearn.explain.tilt import Flip, TiltDiagnostics, diagnose, places
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
@@ -20,6 +20,8 @@ from seplearn.model.stage import Stage
 _MINOR = 1 / 3  # a second role is named when it has at least this share of the first
 _TILT_TOLERANCE = 0.05
 _NAMED_LEVELS = 4
+_NAMED_FLIPS = 3
+_SMALLEST_TOLD = 0.001  # a stage with a smaller share of the weight has no line of its own
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,12 @@ class FeatureRole:
 
     @property
     def phrase(self) -> str:
-        """How a sentence mentions where the feature turns the stage; empty if nowhere."""
+        """How a sentence mentions where the feature alone turns the stage; empty if nowhere."""
+        if len(self.flips) > _NAMED_FLIPS:
+            ends = places((self.flips[0], self.flips[-1]))
+            return f"flipping {len(self.flips)} times, first {ends[0]}, last {ends[1]}"
         if self.flips:
-            return f"flipping {_listed([flip.place for flip in self.flips])}"
+            return f"flipping {_listed(places(self.flips))}"
         if self.up and self.down:
             return f"up for {_shortened(self.up)}, down for {_shortened(self.down)}"
         return ""
@@ -72,15 +77,15 @@ class StageRoles:
         Mean square of the stage's contribution as a share of the sum over stages.
     kind : {"two products", "one product", "no backbone", "nothing"}
         "no backbone": signed factors, or two products that act on one side.
-    raises : bool or None
-        For one product: whether it adds to the prediction or takes from it.
+    below_zero : float
+        Share of the rows at which the stage takes from the prediction.
     features : tuple of FeatureRole
     """
 
     stage: int
     weight: float
     kind: str
-    raises: bool | None
+    below_zero: float
     features: tuple[FeatureRole, ...]
 
     @property
@@ -97,13 +102,19 @@ class StageRoles:
         for one, several in (("directs", "direct"), ("scales and directs", "scale and direct")):
             steady = [r.name for r in turning if r.role == one and not r.phrase]
             if steady:
-                words = one if len(steady) == 1 else several
-                parts.append(f"{', '.join(steady)} {words} without a flip")
-        if self.kind == "one product":
-            parts.append("always adds" if self.raises else "always subtracts")
-        elif not parts:
+                parts.append(f"{', '.join(steady)} {one if len(steady) == 1 else several}")
+        if self.kind == "one product" or (parts and not any(r.phrase for r in turning)):
+            parts.append(self._sign)
+        if not parts:
             parts.append("no feature matters")
         return "; ".join(parts)
+
+    @property
+    def _sign(self) -> str:
+        """How often the stage is negative, where no single feature flips it."""
+        if self.below_zero in (0.0, 1.0):
+            return "always subtracts" if self.below_zero else "always adds"
+        return f"subtracts at {_percent(self.below_zero)} of the rows"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,10 +144,13 @@ class Roles(Explanation):
     def __str__(self) -> str:
         if not self.stages:
             return "no stages: the prediction is a constant"
-        return "\n".join(
-            f"stage {stage.stage} ({100 * stage.weight:.0f} %): {stage.sentence}"
-            for stage in self.stages
-        )
+        told = [stage for stage in self.stages if stage.weight >= _SMALLEST_TOLD]
+        lines = [f"stage {s.stage} ({_percent(s.weight)}): {s.sentence}" for s in told]
+        rest = len(self.stages) - len(told)
+        if rest:
+            small = sum(stage.weight for stage in self.stages) - sum(s.weight for s in told)
+            lines.append(f"{rest} other stage{'s' * (rest > 1)} ({_percent(small)} together)")
+        return "\n".join(lines)
 
     def _columns(self) -> dict[str, Any]:
         """One row per stage and feature."""
@@ -189,25 +203,23 @@ def _stage_roles(
     subject: Subject, s: int, weight: float, rows: Reference, threshold: float
 ) -> StageRoles:
     stage = subject.model.stages[s]
-    scaling, directing = _strengths(subject, stage, rows)
+    value = stage.evaluate(rows.codes, subject.model.bins)
+    scaling, directing = _strengths(subject, stage, value, rows)
     diagnostics = diagnose(subject, s, _TILT_TOLERANCE)
-    kind, raises = _kind(stage)
     features = tuple(
         _feature_role(diagnostics, j, float(scaling[j]), float(directing[j]), threshold)
         for j in range(len(subject.names))
     )
-    return StageRoles(s, weight, kind, raises, features)
+    below_zero = float(rows.weight[value < 0].sum() / rows.weight.sum())
+    return StageRoles(s, weight, _kind(stage), below_zero, features)
 
 
-def _kind(stage: Stage) -> tuple[str, bool | None]:
-    active = [branch for branch in sides(stage) if branch is not None]
-    if not active:
-        return "nothing", None
+def _kind(stage: Stage) -> str:
+    if all(branch is None for branch in sides(stage)):
+        return "nothing"
     if stage.is_two_branch:
-        return "two products", None
-    if stage.is_one_branch:
-        return "one product", active[0].coefficient_sign > 0
-    return "no backbone", None
+        return "two products"
+    return "one product" if stage.is_one_branch else "no backbone"
 
 
 def _feature_role(
@@ -228,11 +240,11 @@ def _feature_role(
     )
 
 
-def _strengths(subject: Subject, stage: Stage, rows: Reference) -> tuple[FloatArray, FloatArray]:
+def _strengths(
+    subject: Subject, stage: Stage, value: FloatArray, rows: Reference
+) -> tuple[FloatArray, FloatArray]:
     """How much the stage changes without a feature's backbone, and without its tilt."""
     bins, p = subject.model.bins, subject.model.bins.n_axes
-    products = [branch.evaluate(rows.codes, bins) for branch in sides(stage) if branch is not None]
-    value = np.sum(products, axis=0) if products else np.zeros(len(rows.weight))
     unit = largest(value)
 
     def size(values: FloatArray) -> float:
@@ -242,17 +254,22 @@ def _strengths(subject: Subject, stage: Stage, rows: Reference) -> tuple[FloatAr
     if size(value) == 0.0:
         return scaling, directing
     at = bins.flat(rows.codes)
+    active = [branch for branch in sides(stage) if branch is not None]
+    products = [branch.evaluate(rows.codes, bins) for branch in active]
     log_backbone, tilt = backbone_and_tilt(stage)
+    quieter = None if log_backbone is None else np.exp(-log_backbone)
+    turn = None if tilt is None else np.exp(tilt)
     for j in range(p):
-        if log_backbone is None:
-            rests = [without(b, bins, [j]) for b in sides(stage) if b is not None]
-            still = np.sum([rest.evaluate(rows.codes, bins) for rest in rests], axis=0)
+        if quieter is None:
+            rests = [without(branch, bins, [j]).evaluate(rows.codes, bins) for branch in active]
+            still = np.sum(rests, axis=0)
         else:
-            still = value * np.exp(-log_backbone[at[:, j]])
+            still = value * quieter[at[:, j]]
         scaling[j] = size(value - still) / size(value)
-        if tilt is not None:
-            turn = np.exp(tilt[at[:, j]])
-            untilted = sum(np.where(part > 0, part / turn, part * turn) for part in products)
+        if turn is not None:
+            own = turn[at[:, j]]
+            parts = zip(active, products, strict=True)
+            untilted = sum(v / own if b.coefficient_sign > 0 else v * own for b, v in parts)
             directing[j] = size(value - untilted) / size(value)
     return scaling, directing
 
@@ -265,3 +282,7 @@ def _shortened(levels: tuple[str, ...]) -> str:
     if len(levels) <= _NAMED_LEVELS:
         return _listed(list(levels))
     return f"{', '.join(levels[:_NAMED_LEVELS])} and {len(levels) - _NAMED_LEVELS} more"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.0095 else f"{100 * share:.1f} %"

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn.explain.axes import value_text
+from seplearn.explain.axes import row_texts
 from seplearn.explain.products import scaled_factors, sides
 from seplearn.explain.result import Explanation, distinct_names
 from seplearn.explain.subject import Subject
@@ -16,8 +16,10 @@ from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.kernels.shapley import add_shapley_values
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
+from seplearn.table.columns import open_table
 
 _BLOCK_ROWS = 256
+_TOLD_ROWS = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +39,9 @@ class ShapleyValues(Explanation):
         Where each value lies among the training rows, from 0 (lowest) to 1; NaN for missing
         values and levels. For colouring.
     texts : tuple of tuple of str
-        The bins of the rows in words, row by row; empty for more than 50 rows.
+        The values of the rows in words, row by row; empty for more than 50 rows.
+    index : pandas index, or None
+        Of the rows, if they have one; ``frame()`` has it too.
     """
 
     _figure: ClassVar[str] = "plot_shapley"
@@ -48,12 +52,20 @@ class ShapleyValues(Explanation):
     predictions: FloatArray
     positions: FloatArray
     texts: tuple[tuple[str, ...], ...] = ()
+    index: Any = None
 
     @property
     def mean_size(self) -> FloatArray:
         """Mean absolute value of each feature over the rows, shape (p,)."""
         mean: FloatArray = np.abs(self.values).mean(axis=0)
         return mean
+
+    def frame(self) -> Any:
+        """A column per feature, then ``base`` and ``prediction``: every row sums up."""
+        frame = super().frame()
+        if self.index is not None and type(frame).__module__.startswith("pandas"):
+            frame.index = self.index
+        return frame
 
     def _columns(self) -> dict[str, Any]:
         """A column per feature, then ``base`` and ``prediction``: every row sums up."""
@@ -97,18 +109,16 @@ def shapley(
     """
     subject = Subject.of(model)
     fitted = subject.model
-    codes = subject.codes(X)
+    table = open_table(X)
+    columns = subject.schema.columns_in(table, subject.owner)
+    codes = fitted.bins.codes(table, columns)
     rows = subject.rows(background)
     with ThreadWorkers(n_threads(n_jobs)) as workers:
         blocks = [codes[start : start + _BLOCK_ROWS] for start in range(0, len(codes), _BLOCK_ROWS)]
         values = np.concatenate(workers.map(lambda block: _values(fitted, block, rows), blocks))
     texts: tuple[tuple[str, ...], ...] = ()
-    if len(codes) <= 50:
-        axes = fitted.bins.axes
-        texts = tuple(
-            tuple(value_text(axis, int(code)) for axis, code in zip(axes, row, strict=True))
-            for row in codes
-        )
+    if len(codes) <= _TOLD_ROWS:
+        texts = row_texts(fitted.bins.axes, table, columns)
     return ShapleyValues(
         names=subject.names,
         values=values,
@@ -116,6 +126,7 @@ def shapley(
         predictions=fitted.predict(codes),
         positions=_positions(fitted, codes),
         texts=texts,
+        index=getattr(X, "index", None) if table.library == "pandas" else None,
         library=subject.schema.library,
     )
 

@@ -10,16 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn._errors import out_of_range, wrong_type
+from seplearn.explain.axes import bin_bounds
 from seplearn.explain.importance import shares
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.scalars import Projection
-from seplearn.kernels.arrays import BoolArray, FloatArray
+from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
 from seplearn.table.binning import CategoricalAxis, NumericAxis
-from seplearn.table.columns import level_name
+from seplearn.table.columns import Table, level_name, open_table
 from seplearn.table.training import training_rows
 
 
@@ -37,6 +38,8 @@ class StageContributions(Explanation):
         Share of the rows that lie in the region.
     n_rows : int
         How many rows that are.
+    region : str
+        The region in words; empty for all rows.
     """
 
     _figure: ClassVar[str] = "plot_stages"
@@ -46,6 +49,7 @@ class StageContributions(Explanation):
     share: FloatArray
     weight: float
     n_rows: int
+    region: str = ""
 
     def _columns(self) -> dict[str, Any]:
         return {
@@ -67,8 +71,8 @@ def stages(
         A fitted estimator, or its ``model_``.
     region : mapping of feature to (low, high) or to levels, optional
         For a numeric feature a pair, either end of which may be None; for a categorical one a
-        level or several. Rows are in the region as far as bins can tell: the bins of ``low`` and
-        of ``high`` belong to it.
+        level or several. The reference rows are in it as far as bins can tell: the bins of ``low``
+        and of ``high`` belong to it; rows of a ``background`` are compared by their values.
     background : table, optional
         Rows to average over. By default the reference rows kept in the model.
 
@@ -83,7 +87,8 @@ def stages(
     """
     subject = Subject.of(model)
     rows = subject.rows(background)
-    inside = _inside(subject, {} if region is None else region, rows)
+    table = None if background is None else open_table(background)
+    inside = _inside(subject, {} if region is None else region, rows, table)
     weight = rows.weight[inside]
     if weight.sum() == 0:
         raise ValueError(
@@ -98,22 +103,31 @@ def stages(
         share=shares(mean_size),
         weight=float(weight.sum()),
         n_rows=len(weight),
+        region=", ".join(f"{key}: {value}" for key, value in (region or {}).items()),
         library=subject.schema.library,
     )
 
 
-def _inside(subject: Subject, region: Mapping[Any, Any], rows: Reference) -> BoolArray:
+def _inside(
+    subject: Subject, region: Mapping[Any, Any], rows: Reference, table: Table | None
+) -> BoolArray:
+    """Which rows lie in the region; ``table`` has their values, if there are any."""
     if not isinstance(region, Mapping):
         raise wrong_type("region", "a mapping of feature to (low, high) or to levels", region)
+    columns = None if table is None else subject.schema.columns_in(table, subject.owner)
     inside = np.ones(len(rows.codes), dtype=np.bool_)
     for feature, wanted in region.items():
         j = subject.feature(feature)
         axis, codes = subject.model.bins.axes[j], rows.codes[:, j]
         if isinstance(axis, CategoricalAxis):
             inside &= np.isin(codes, _level_bins(axis, subject.names[j], wanted))
+            continue
+        low, high = _interval(subject.names[j], wanted)
+        if table is not None and columns is not None:
+            values = table.numbers(columns[j])
+            inside &= (low <= values) & (values <= high)
         else:
-            low, high = _interval_bins(axis, subject.names[j], wanted)
-            inside &= (low <= codes) & (codes <= high)
+            inside &= np.isin(codes, _bins_between(axis, low, high))
     return inside
 
 
@@ -131,21 +145,26 @@ def _level_bins(axis: CategoricalAxis, name: str, wanted: Any) -> list[int]:
     return found
 
 
-def _interval_bins(axis: NumericAxis, name: str, wanted: Any) -> tuple[int, int]:
-    """The first and the last bin of an interval."""
+def _interval(name: str, wanted: Any) -> tuple[float, float]:
     rule = f"a pair (low, high) for {name!r}"
     if isinstance(wanted, str):
         raise wrong_type("region", rule, wanted)
     try:
         low, high = wanted
-        low = -np.inf if low is None else float(low)
-        high = np.inf if high is None else float(high)
+        ends = (-np.inf if low is None else float(low), np.inf if high is None else float(high))
     except (TypeError, ValueError) as error:
         raise wrong_type("region", rule, wanted) from error
-    if not low <= high:
+    if not ends[0] <= ends[1]:
         raise out_of_range("region", f"a pair with low <= high for {name!r}", wanted)
-    first, last = np.searchsorted(axis.edges, (low, high), side="right")
-    return int(first), int(last)
+    return ends
+
+
+def _bins_between(axis: NumericAxis, low: float, high: float) -> IntArray:
+    """The bins that overlap an interval; the outermost end where figures end them."""
+    if axis.values is not None:
+        return np.flatnonzero((low <= axis.values) & (axis.values <= high))
+    bounds = bin_bounds(axis)
+    return np.flatnonzero((bounds[:-1] <= high) & (low < bounds[1:]))
 
 
 def select_stages(

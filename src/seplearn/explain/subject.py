@@ -115,10 +115,10 @@ def is_position(value: Any, size: int) -> bool:
     return is_number and 0 <= int(value) < size
 
 
-def check_position(name: str, value: Any, size: int) -> int:
+def check_position(name: str, value: Any, size: int, hint: str = "") -> int:
     """A whole number from zero to below ``size``."""
     if not is_position(value, size):
-        raise out_of_range(name, f"an integer from 0 to {size - 1}", value)
+        raise out_of_range(name, f"an integer from 0 to {size - 1}{hint}", value)
     return int(value)
 
 

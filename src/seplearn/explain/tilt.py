@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -36,12 +37,17 @@ class Flip:
     upward: bool
     between: tuple[float, float] | None = None
 
-    @property
-    def place(self) -> str:
-        """Where it is, in words."""
-        if self.between is None:
-            return f"at {self.at:.3g}"
-        return "between {:.6g} and {:.6g}".format(*self.between)
+
+def places(flips: Sequence[Flip]) -> list[str]:
+    """Where flips are, in words, with as many digits as tell them apart."""
+    for digits in (3, 4, 5, 6, 9):
+        words = [f"at {flip.at:.{digits}g}" for flip in flips]
+        if len(set(words)) == len(words):
+            break
+    return [
+        word if flip.between is None else "between {:.6g} and {:.6g}".format(*flip.between)
+        for word, flip in zip(words, flips, strict=True)
+    ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -66,6 +66,8 @@ def plot_curves(
     _add_legend(axes[0, 0])
     if ax is None:
         shown.suptitle(_title(curves, len(chosen)), fontsize=11)
+    else:
+        shown.set_title(_title(curves, len(chosen)), fontsize=11, pad=20)
     return shown
 
 

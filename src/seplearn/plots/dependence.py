@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 
 from seplearn._errors import out_of_range
@@ -19,6 +20,7 @@ from seplearn.plots.style import (
     DOWN,
     GRID,
     QUIET,
+    RANK_MAP,
     SIGNED_MAP,
     STAGE_COLOURS,
     TOTAL,
@@ -27,7 +29,7 @@ from seplearn.plots.style import (
     panels,
     short,
 )  # fmt: skip
-from seplearn.plots.surface import draw_surface, signed_norm
+from seplearn.plots.surface import draw_surface, signed_norm, supported, usual_reach
 
 _MOST_LINES = 6
 _COLUMNS = 4
@@ -104,20 +106,21 @@ def _painter(
     n_values = int((dependence.frequencies[1] > 0).sum())
     if lines if lines is not None else n_values <= _MOST_LINES:
         return lambda ax, s: _lines(ax, dependence, features, s)
-    known = np.ix_(*(weight > 0 for weight in dependence.frequencies))
-    reach = max((float(np.abs(stage[known]).max()) for stage in dependence.stages), default=0.0)
+    known = supported(dependence.support, dependence.frequencies)
+    reach = max((usual_reach(stage[known]) for stage in dependence.stages), default=0.0)
     return lambda ax, s: _surface(ax, dependence, features, s, reach if together else 0.0)
 
 
 def _curve(ax: Axes, dependence: PartialDependence, feature: FeatureAxis, s: int | None) -> None:
     feature.density(ax)
     if s is None:
-        mean = float(np.sum(feature.frequencies * dependence.total))
+        mean = dependence.mean
         draw(
             ax, feature, dependence.total, color=TOTAL, band=dependence.band(), baseline=mean
         )  # fmt: skip
-        ax.axhline(mean, color=GRID, linewidth=0.8, zorder=0)
-        ax.set_title("partial dependence", fontsize=10)
+        ax.axhline(mean, color=QUIET, linewidth=0.8, linestyle=":", zorder=0)
+        ax.set_title("partial dependence (dotted: mean prediction)", fontsize=9)
+        ax.set_ylabel("prediction", fontsize=9)
     else:
         _products(ax, dependence, feature, s)
         ax.set_title(_constants(dependence, s), fontsize=9)
@@ -187,11 +190,14 @@ def _surface(
     reach: float,
 ) -> None:
     values, title = _values(dependence, s)
-    first, second = dependence.frequencies
-    centre = float(first @ values @ second) if s is None else 0.0
-    inside = values[np.ix_(first > 0, second > 0)]
-    norm = signed_norm(inside, centre, least=0.0 if s is None else reach)
-    draw_surface(ax, features, values, cmap=SIGNED_MAP, norm=norm, label="")
+    centre = dependence.mean if s is None else 0.0
+    inside = values[supported(dependence.support, dependence.frequencies)]
+    reach = max(usual_reach(inside, centre), 0.0 if s is None else reach)
+    norm = signed_norm(inside, centre, least=reach, most=reach)
+    label = "prediction" if s is None else "contribution"
+    draw_surface(
+        ax, features, values, cmap=SIGNED_MAP, norm=norm, label=label, support=dependence.support
+    )
     ax.set_title(title, fontsize=10)
 
 
@@ -202,20 +208,28 @@ def _lines(
     first, second = features
     chosen = _few_bins(second.frequencies)
     first.density(ax)
-    centre = float(first.frequencies @ values @ second.frequencies) if s is None else 0.0
+    centre = dependence.mean if s is None else 0.0
     for k, b in enumerate(chosen):
         label = short(_word(second, int(b)), 18)
-        color = STAGE_COLOURS[k % len(STAGE_COLOURS)]
+        color = _line_colour(second, k, len(chosen))
         slot = (k, len(chosen))
         draw(ax, first, values[:, b], color=color, slot=slot, label=label, baseline=centre)
     ax.axhline(centre, color=GRID, linewidth=0.8, zorder=0)
     first.dress(ax)
     ax.set_title(title, fontsize=10)
+    ax.set_ylabel("prediction" if s is None else "contribution", fontsize=9)
     style: Any = {"title": short(second.name, 20), "title_fontsize": 7, "fontsize": 7}
     if first.is_categorical:
         ax.margins(y=0.35)
         style |= {"loc": "upper center", "ncols": 3}
     ax.legend(frameon=False, handlelength=1.2, **style)
+
+
+def _line_colour(feature: FeatureAxis, k: int, n: int) -> Any:
+    """Ordered colours for values that have an order, different ones for levels."""
+    if feature.is_categorical or n <= 2:
+        return STAGE_COLOURS[k % len(STAGE_COLOURS)]
+    return colormaps[RANK_MAP](0.9 * k / (n - 1))
 
 
 def _word(feature: FeatureAxis, b: int) -> str:

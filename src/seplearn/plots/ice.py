@@ -29,22 +29,25 @@ def plot_ice(ice: IndividualExpectation, ax: Any = None, *, centred: bool = Fals
     first = int(np.flatnonzero(ice.frequencies > 0)[0]) if centred else None
     values = ice.values - (0.0 if first is None else ice.values[:, [first]])
     faint: Any = {"color": QUIET, "alpha": min(0.6, 30.0 / len(values)), "linewidth": 0.7}
+    mean = values.mean(axis=0)
     if feature.is_categorical:
-        panel.plot(np.arange(len(feature.shown)), values[:, feature.shown].T, **faint)
-        mean = values.mean(axis=0)[feature.shown]
-        panel.plot(np.arange(len(feature.shown)), mean, "o-", color=DOWN, linewidth=2, label="mean")
+        at = np.arange(len(feature.shown))
+        panel.plot(at, values[:, feature.shown].T, **faint)
+        panel.plot(at, mean[feature.shown], "o-", color=DOWN, linewidth=2, label="mean")
     else:
         feature.density(panel)
-        middles = 0.5 * (feature.bounds[:-1] + feature.bounds[1:])
-        panel.plot(middles, values[:, feature.shown].T, **faint)
+        ends = np.repeat(feature.bounds, 2)[1:-1]
+        panel.plot(ends, np.repeat(values[:, feature.shown], 2, axis=1).T, **faint)
         if feature.missing:
             at = np.full(len(values), feature.missing_at)
             panel.plot(at, values[:, -1], "D", markersize=2, color=QUIET, alpha=faint["alpha"])
-        draw(panel, feature, values.mean(axis=0), color=DOWN, linewidth=2.2, label="mean")
+        draw(panel, feature, mean, color=DOWN, linewidth=2.2, label="mean", zorder=3)
     if centred or ice.stage is not None:
         panel.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
     feature.dress(panel)
     of = "prediction" if ice.stage is None else f"stage {ice.stage}"
-    panel.set_title(f"{of} of {len(values)} rows{', centred' if centred else ''}", fontsize=10)
+    rows = "1 row" if len(values) == 1 else f"{len(values)} rows"
+    panel.set_title(f"{of} of {rows}{', centred' if centred else ''}", fontsize=10)
+    panel.set_ylabel("prediction" if ice.stage is None else "contribution", fontsize=9)
     panel.legend(frameon=False, fontsize=8)
     return shown

@@ -9,7 +9,7 @@ from matplotlib.colors import Normalize
 
 from seplearn.explain.importance import Importance
 from seplearn.kernels.arrays import FloatArray
-from seplearn.plots.bars import bars, heatmap
+from seplearn.plots.bars import bars, heatmap, spacing
 from seplearn.plots.style import BACKBONE, SIZE_MAP, TILT, TOTAL, panels, stage_colour, tidy
 
 
@@ -59,7 +59,7 @@ def _stage_heatmap(panel: Any, names: list[str], values: FloatArray, title: str)
 def _stage_weights(panel: Any, weights: FloatArray) -> None:
     at = np.arange(len(weights))
     panel.bar(at, weights, 0.75, color=[stage_colour(int(s)) for s in at])
-    panel.set_xticks(at, [str(s) for s in at])
+    panel.set_xticks(at[:: spacing(len(at))])
     panel.set_xlabel("stage", fontsize=9)
     panel.set_title("stage weights", fontsize=10)
     tidy(panel)

@@ -41,10 +41,16 @@ def plot_interactions(interactions: Interactions, ax: Any = None, *, max_feature
         part = values[np.ix_(order, order)].copy()
         top = float(np.nanmax(part, initial=0.0)) or 1.0
         np.fill_diagonal(part, np.nan)
-        words = [["" if np.isnan(v) else f"{v:.2f}"[-3:] for v in row] for row in part]
-        words = [[w.replace(".00", "·") for w in row] for row in words]
+        words = [[_word(value) for value in row] for row in part]
         heatmap(
             panel, names, names, part, cmap=SIZE_MAP, norm=Normalize(0.0, top), title=title,
             words=words,
         )  # fmt: skip
     return shown
+
+
+def _word(value: float) -> str:
+    """Two digits without the zero before the point; nothing for nothing."""
+    if np.isnan(value) or value < 0.0005:
+        return ""
+    return f"{value:.{2 if value >= 0.095 else 3}f}".lstrip("0")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 
 from seplearn.explain.local import LocalExplanation
 from seplearn.kernels.arrays import FloatArray, IntArray
@@ -116,28 +117,29 @@ def _backbone_shares(
 ) -> None:
     """A stacked bar per stage; hatched where the feature makes the stage quieter."""
     share = np.where(local.backbone_share < tolerance, 0.0, local.backbone_share)[named]
-    left = np.zeros(len(named))
-    at = np.arange(len(named))
+    features = np.array([j for j in features if share[:, j].any()], dtype=np.int64)
+    left, at = np.zeros(len(named)), np.arange(len(named))
     names = short_names([local.names[j] for j in features], 18)
+    keys = []
     for k, j in enumerate(features):
         color = STAGE_COLOURS[k % len(STAGE_COLOURS)]
-        quieter = local.backbone[named, j] < 1.0
-        drawn = ax.barh(at, share[:, j], 0.7, left=left, color=color, edgecolor="white")
-        for patch, quiet in zip(drawn, quieter, strict=True):
-            patch.set_alpha(0.45 if quiet else 1.0)
-        drawn.set_label(f"{names[k]} = {short(local.values[j], 12)}")
+        alpha = np.where(local.backbone[named, j] < 1.0, 0.45, 1.0)
+        ax.barh(
+            at, share[:, j], 0.7, left=left, edgecolor="white", color=[(color, a) for a in alpha]
+        )  # fmt: skip
+        keys.append(Patch(color=color, label=f"{names[k]} = {short(local.values[j], 12)}"))
         left = left + share[:, j]
-    whole = local.backbone_share[named].sum(axis=1)
-    ax.barh(at, whole - left, 0.7, left=left, color=GRID, label="other", edgecolor="white")
+    rest = local.backbone_share[named].sum(axis=1) - left
+    if (rest > 1e-9).any():
+        ax.barh(at, rest, 0.7, left=left, color=GRID, edgecolor="white")
+        keys.append(Patch(color=GRID, label="other"))
     name_rows(ax, [f"stage {s}" for s in named])
     ax.set_xlim(0.0, 1.0)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     tidy(ax)
     ax.set_title("share of the backbone (pale: quieter)", fontsize=10)
-    ax.legend(
-        frameon=False, fontsize=7, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.12),
-        handlelength=1.0, columnspacing=1.0,
-    )  # fmt: skip
+    place: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "ncols": 2}
+    ax.legend(handles=keys, frameon=False, fontsize=7, handlelength=1, columnspacing=1, **place)
 
 
 def _tilts(ax: Axes, local: LocalExplanation, named: IntArray, most: int) -> None:
@@ -146,11 +148,17 @@ def _tilts(ax: Axes, local: LocalExplanation, named: IntArray, most: int) -> Non
     features = np.argsort(-np.abs(tilt).max(axis=0), kind="stable")[:most]
     values = np.column_stack([local.tilt_intercept[named], local.tilt[named][:, features]])
     words = [[f"{v:+.1f}" if abs(v) >= 0.05 else "" for v in row] for row in values]
+    fixed_words: dict[int, str] = {}
     for row, s in enumerate(named):
         if np.isnan(values[row]).all():
+            values[row] = 0.0
             fixed = local.contributions[s]
-            words[row][0] = "" if fixed == 0 else "up" if fixed > 0 else "down"
+            if fixed and not np.isnan(local.backbone[s]).any():
+                fixed_words[row] = f"one product: always {'adds' if fixed > 0 else 'subtracts'}"
     columns = ["intercept", *(local.names[j] for j in features)]
     rows = [f"stage {s}" for s in named]
     norm = signed_norm(values, least=0.5, most=_STRONG_TILT)
     heatmap(ax, rows, columns, values, cmap=SIGNED_MAP, norm=norm, title="tilt", words=words)
+    for row, text in fixed_words.items():
+        middle = 0.5 * (len(columns) - 1)
+        ax.text(middle, row, text, ha="center", va="center", fontsize=7, color=QUIET)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from matplotlib.colors import LogNorm
 
 from seplearn.explain.maps import StageMap
 from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.panel import FeatureAxis
 from seplearn.plots.style import SIGNED_MAP, SIZE_MAP, panels
-from seplearn.plots.surface import draw_surface, signed_norm
+from seplearn.plots.surface import draw_surface, signed_norm, supported
 
 
 def plot_map(stage_map: StageMap, ax: Any = None) -> Any:
@@ -30,17 +29,15 @@ def plot_map(stage_map: StageMap, ax: Any = None) -> Any:
     ]
     n_panels = 1 if stage_map.tilt is None else 2
     axes, shown = panels(ax, 1, n_panels, (4.8 * n_panels, 3.7))
-    known = np.ix_(*(weight > 0 for weight in stage_map.frequencies))
-    draw_surface(
-        axes[0, 0], features, stage_map.backbone, cmap=SIZE_MAP,
-        norm=_log_norm(stage_map.backbone[known]), label="backbone, in the unit of y",
-    )  # fmt: skip
+    known = supported(stage_map.support, stage_map.frequencies)
+    style: Any = {"cmap": SIZE_MAP, "norm": _log_norm(stage_map.backbone[known])}
+    style |= {"label": "backbone, in the unit of y", "support": stage_map.support}
+    draw_surface(axes[0, 0], features, stage_map.backbone, **style)
     axes[0, 0].set_title(f"stage {stage_map.stage}: where it is active", fontsize=10)
     if stage_map.tilt is not None:
-        draw_surface(
-            axes[0, 1], features, stage_map.tilt, cmap=SIGNED_MAP,
-            norm=signed_norm(stage_map.tilt[known], least=1.0, most=3.0), label="tilt",
-        )  # fmt: skip
+        norm = signed_norm(stage_map.tilt[known], least=1.0, most=3.0)
+        style |= {"cmap": SIGNED_MAP, "norm": norm, "label": "tilt"}
+        draw_surface(axes[0, 1], features, stage_map.tilt, **style)
         axes[0, 1].set_title("which way it points", fontsize=10)
     return shown
 

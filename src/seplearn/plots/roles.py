@@ -34,15 +34,15 @@ def plot_roles(roles: Roles, ax: Any = None, *, max_features: int = 20) -> Any:
     weights = np.array([stage.weight for stage in roles.stages])
     order = np.argsort(-(scaling + directing) @ weights, kind="stable")[:max_features]
     n_stages = len(roles.stages)
-    size = (3.0 + 0.75 * max(n_stages, 3), 1.8 + 0.27 * max(len(order), 4))
+    size = (min(3.0 + 0.75 * max(n_stages, 3), 14.0), 1.8 + 0.27 * max(len(order), 4))
     axes, shown = panels(ax, 1, 2, size, sharey=True)
     names = [roles.names[j] for j in order]
     stages = [str(stage.stage) for stage in roles.stages]
     flips = np.array([[bool(r.flips) for r in stage.features] for stage in roles.stages])
-    parts = ((scaling, "scales", "Blues"), (directing, "directs", "Purples"))
+    parts = ((scaling, "scales", "Blues"), (directing, "directs (* flips the sign)", "Purples"))
     for panel, (values, title, cmap) in zip(axes[0], parts, strict=True):
         part = values[order]
-        stars = flips.reshape(n_stages, -1).T[order] & (title == "directs")
+        stars = flips.reshape(n_stages, -1).T[order] & title.startswith("directs")
         words = [
             ["" if v < roles.threshold else f"{v:.2f}{'*' if star else ''}" for v, star in pairs]
             for pairs in (zip(*pair, strict=True) for pair in zip(part, stars, strict=True))

@@ -110,6 +110,6 @@ def _swarm(values: FloatArray) -> FloatArray:
     offsets = np.zeros(len(values))
     for cell in np.flatnonzero(counts):
         members = np.flatnonzero(cells == cell)
-        reach = 0.38 * len(members) / counts.max()
+        reach = 0.38 * len(members) / max(counts.max(), 12)
         offsets[members] = np.linspace(-reach, reach, len(members)) if len(members) > 1 else 0.0
     return offsets

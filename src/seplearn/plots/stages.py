@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from seplearn.explain.stages import StageContributions
-from seplearn.plots.style import DOWN, GRID, UP, panels, tidy
+from seplearn.plots.bars import spacing
+from seplearn.plots.style import DOWN, GRID, UP, panels, short, tidy
 
 
 def plot_stages(contributions: StageContributions, ax: Any = None) -> Any:
@@ -28,10 +29,11 @@ def plot_stages(contributions: StageContributions, ax: Any = None) -> Any:
     panel.vlines(at, 0.0, contributions.mean, colors=colors, linewidth=3)
     panel.scatter(at, contributions.mean, c=colors, s=28, label="mean", zorder=3)
     panel.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
-    panel.set_xticks(at, [str(s) for s in at])
+    panel.set_xticks(at[:: spacing(len(at))])
     panel.set_xlabel("stage", fontsize=9)
-    share = f"{100 * contributions.weight:.3g} %"
-    panel.set_title(f"contribution to the prediction, {share} of the rows", fontsize=10)
+    panel.set_ylabel("contribution, in the unit of y", fontsize=9)
+    where = short(contributions.region, 40) or "all rows"
+    panel.set_title(f"{where} ({100 * contributions.weight:.3g} % of the rows)", fontsize=10)
     panel.legend(frameon=False, fontsize=8)
     tidy(panel)
     return shown

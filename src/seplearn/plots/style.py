@@ -56,7 +56,8 @@ def panels(
             "position"
         )
     ax.set_axis_off()
-    grid = place.subgridspec(rows, columns)
+    ratios = {name: options.pop(name) for name in ("width_ratios",) if name in options}
+    grid = place.subgridspec(rows, columns, **ratios)
     return grid.subplots(squeeze=False, **options), ax
 
 
@@ -97,6 +98,8 @@ def _shared(texts: Sequence[str]) -> int:
 
 def number(value: float) -> str:
     """A number as a label shows it: four digits, thousands apart."""
+    if value < 0:
+        return "\N{MINUS SIGN}" + number(-value)
     if value != 0 and (abs(value) >= 1e7 or abs(value) < 1e-3):
         return f"{value:.3g}"
     digits = max(0, 3 - int(np.floor(np.log10(abs(value))))) if value else 0
@@ -106,7 +109,7 @@ def number(value: float) -> str:
 
 def signed_number(value: float) -> str:
     """A number with its sign."""
-    return f"+{number(value)}" if value >= 0 else f"\N{MINUS SIGN}{number(-value)}"
+    return f"+{number(value)}" if value >= 0 else number(value)
 
 
 def tidy(ax: Axes) -> None:
@@ -114,21 +117,18 @@ def tidy(ax: Axes) -> None:
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.tick_params(labelsize=8)
-    if isinstance(ax.xaxis.get_major_formatter(), ScalarFormatter):
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value)))
-    formatter = ax.yaxis.get_major_formatter()
-    if isinstance(formatter, ScalarFormatter):
-        formatter.set_powerlimits((-3, 5))
-        formatter.set_useMathText(True)
-        ax.yaxis.get_offset_text().set_fontsize(7)
+    for axis in (ax.xaxis, ax.yaxis):
+        if isinstance(axis.get_major_formatter(), ScalarFormatter):
+            axis.set_major_formatter(FuncFormatter(lambda value, _: compact(value)))
 
 
 def compact(value: float) -> str:
     """A tick that takes little room: 25k, 1.5M, 0.02, 1e-06."""
+    text = f"{value:.6g}"
     for unit, word in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if unit * (10 if word == "k" else 1) <= abs(value) < 1000 * unit:
-            return f"{value / unit:g}{word}"
-    return f"{value:.6g}"
+            text = f"{value / unit:g}{word}"
+    return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
 
 
 def stage_colour(stage: int) -> str:

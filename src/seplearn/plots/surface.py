@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import Normalize, TwoSlopeNorm
+from matplotlib.colors import LogNorm, Normalize, TwoSlopeNorm
+from matplotlib.ticker import FuncFormatter
 
-from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.plots.panel import FeatureAxis
+from seplearn.plots.style import compact
 
 
 def cells(feature: FeatureAxis) -> tuple[FloatArray, IntArray]:
@@ -30,17 +33,28 @@ def draw_surface(
     cmap: str,
     norm: Normalize,
     label: str,
+    support: BoolArray | None = None,
 ) -> None:
-    """Cells of ``values`` (bins of the first feature by bins of the second) with a colour bar."""
+    """Cells of ``values`` (bins of the first feature by bins of the second) with a colour bar.
+
+    Cells without ``support`` are faded: no rows are near them.
+    """
     first, second = features
     (x, columns), (y, rows) = cells(first), cells(second)
     shown = values[np.ix_(columns, rows)].astype(float)
     shown[columns < 0, :] = np.nan
     shown[:, rows < 0] = np.nan
     mesh = ax.pcolormesh(x, y, shown.T, cmap=cmap, norm=norm, rasterized=True)
+    if support is not None:
+        empty = np.ma.masked_where(support[np.ix_(columns, rows)], np.ones_like(shown))
+        style: Any = {"cmap": "gray", "vmin": 0.0, "vmax": 1.0, "alpha": 0.75, "rasterized": True}
+        ax.pcolormesh(x, y, empty.T, **style)
     first.dress(ax)
     second.dress_upright(ax)
     bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02)
+    if not isinstance(norm, LogNorm):
+        bar.formatter = FuncFormatter(lambda value, _: compact(value))
+        bar.update_ticks()
     bar.set_label(label, fontsize=8)
     bar.ax.tick_params(labelsize=7)
 
@@ -55,3 +69,14 @@ def signed_norm(
     known = np.abs(values[np.isfinite(values)] - centre)
     reach = min(max(float(known.max(initial=0.0)), least), most) or 1.0
     return TwoSlopeNorm(centre, centre - reach, centre + reach)
+
+
+def supported(support: BoolArray | None, frequencies: Sequence[FloatArray]) -> BoolArray:
+    """The cells that colours are made for: those near rows, or at least with values that occur."""
+    occurs = np.multiply.outer(*(weight > 0 for weight in frequencies))
+    return occurs if support is None else occurs & support
+
+
+def usual_reach(values: FloatArray, centre: float = 0.0) -> float:
+    """How far 99 of 100 values lie from ``centre``: a corner must not bleach all the rest."""
+    return float(np.quantile(np.abs(values - centre), 0.99)) if values.size else 0.0

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from seplearn.explain.tilt import TiltDiagnostics
+from seplearn.explain.tilt import TiltDiagnostics, places
 from seplearn.plots.bars import bars
 from seplearn.plots.panel import FeatureAxis, draw
 from seplearn.plots.style import DOWN, GRID, QUIET, TILT, UP, panels
 
-_SHOWN_FLIPS = 6
+_NAMED_FLIPS = 3
 
 
 def plot_tilt(
@@ -38,7 +38,12 @@ def plot_tilt(
     listed = order[:max_bars]
     colors = [QUIET if tilt.constant[j] else TILT for j in listed]
     names = [tilt.names[j] for j in listed]
-    title = f"spread of the tilt, stage {tilt.stage}"
+    if np.isnan(tilt.intercept):
+        axes[0, 0].set_axis_off()
+        words = f"stage {tilt.stage} has no tilt:\nit is one product, or its factors have signs"
+        axes[0, 0].text(0.5, 0.5, words, ha="center", va="center", color=QUIET)
+        return shown
+    title = f"spread of the tilt, stage {tilt.stage} (grey: constant)"
     bars(axes[0, 0], names, tilt.spread[listed], color=colors, title=title)
     for panel, j in zip(axes[0, 1:], drawn, strict=True):
         _along(panel, tilt, j)
@@ -58,12 +63,13 @@ def _along(ax: Axes, tilt: TiltDiagnostics, j: int) -> None:
         for color, part in ((UP, np.maximum(total, 0)), (DOWN, np.minimum(total, 0))):
             ax.stairs(part[feature.shown], ends, fill=True, color=color, alpha=0.18, linewidth=0)
     flips = [flip for flip in tilt.flips[j] if feature.low <= flip.at <= feature.high]
-    for flip in flips[:_SHOWN_FLIPS]:
+    words = places(flips)
+    for k, flip in enumerate(flips):
         ax.axvline(flip.at, color=QUIET, linewidth=0.9, linestyle="--")
-        ax.text(
-            flip.at, 0.02, f" {flip.at:.3g}", fontsize=7, color="0.3",
-            transform=ax.get_xaxis_transform(),
-        )  # fmt: skip
+        if len(flips) > _NAMED_FLIPS:
+            continue
+        where = ax.get_xaxis_transform()
+        ax.text(flip.at, 0.14 + 0.08 * k, " " + words[k], fontsize=7, color="0.3", transform=where)
     ax.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
     feature.dress(ax)
     ax.set_title("$d_0 + d_j$: up or down", fontsize=10)

@@ -56,6 +56,11 @@ def open_table(X: Any) -> Table:
         raise TypeError("X must be a table in memory, got a lazy frame; call .collect() first")
     if isinstance(frame, nw.DataFrame):
         return FrameTable(frame)
+    if _is_record(X) or (isinstance(X, list) and X and _is_record(X[0])):
+        raise TypeError(
+            "X must be a table, got a dictionary, or a list of them; make a data frame of it, such "
+            "as pandas.DataFrame([row])"
+        )
     return ArrayTable(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
 
 
@@ -71,6 +76,10 @@ def make_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
     raise ModuleNotFoundError(
         "a data frame needs a data frame library: install pandas, polars or pyarrow"
     )
+
+
+def _is_record(X: Any) -> bool:
+    return isinstance(X, Mapping)
 
 
 def read_target(y: Any) -> Any:
