@@ -79,7 +79,8 @@ def make_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
 
 
 def _is_record(X: Any) -> bool:
-    return isinstance(X, Mapping)
+    """Whether X is a row as a dictionary; some sparse matrices are dictionaries too."""
+    return isinstance(X, Mapping) and not hasattr(X, "shape")
 
 
 def read_target(y: Any) -> Any:
