@@ -5,12 +5,14 @@ from seplearn._errors import ModelFormatError
 from seplearn.loading import load_model
 from seplearn.model import Branch, SeparationModel, Stage, StageRecord
 from seplearn.regressor import TSLRegressor
+from seplearn.sepals import SepALSRegressor
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Branch",
     "ModelFormatError",
+    "SepALSRegressor",
     "SeparationModel",
     "Stage",
     "StageRecord",

@@ -262,6 +262,48 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
 )
 
 
+_SHARED = {
+    "categorical_features", "min_category_count", "background_size", "random_state", "n_jobs",
+}  # fmt: skip
+SEPALS_PARAMETERS: tuple[Parameter, ...] = (
+    Parameter("rank", 2, Interval(1, whole=True), "Products in the sum."),
+    Parameter(
+        "basis",
+        "tent",
+        Choice(("tent", "monomial")),
+        "Functions a factor is made of: hierarchical tents, or powers on [-1, 1].",
+    ),
+    Parameter(
+        "degree",
+        4,
+        Interval(1, 12, whole=True),
+        "Highest power, or finest level of tents: level l has 2**(l - 1) of them.",
+    ),
+    Parameter("ridge", 1e-6, Interval(0), "Price of the squared coefficients."),
+    Parameter("smoothness", 1e-3, Interval(0), "Price of what ``penalty_kind`` weighs."),
+    Parameter(
+        "penalty_kind",
+        "degree2",
+        Choice(("degree", "degree2", "tent_level")),
+        "The weight of a squared coefficient in the smoothness penalty: its degree (for a tent, "
+        "its level), the square of it, or its level, which for a power k is 1 + floor(log2 k).",
+    ),
+    Parameter("max_sweeps", 50, Interval(1, whole=True), "Sweeps over all features at most."),
+    Parameter(
+        "tol", 1e-6, Interval(0), "A sweep that lowers the loss by a smaller share is the last."
+    ),
+    Parameter("n_init", 3, Interval(1, whole=True), "Random starts; the best is kept."),
+    Parameter("fit_intercept", True, Flag(), "Whether the model has a constant."),
+    Parameter(
+        "max_bins",
+        MAX_BINS,
+        Interval(2, MAX_BINS, whole=True),
+        "Bins per numeric feature at most; curves are constant within a bin.",
+    ),
+    *(parameter for parameter in TSL_PARAMETERS if parameter.name in _SHARED),
+)
+
+
 def check_parameters(table: tuple[Parameter, ...], values: Mapping[str, Any]) -> None:
     """Raise for the first value that breaks its rule."""
     for parameter in table:

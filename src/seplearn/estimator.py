@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -22,6 +22,8 @@ from seplearn.table.schema import Schema
 
 class SeparationEstimator(RegressorMixin, BaseEstimator):
     """A regressor whose fit leaves a :class:`SeparationModel` behind in ``model_``."""
+
+    _kind: ClassVar[str]  # what files call it
 
     def _store(self, schema: Schema, model: SeparationModel, history: list[StageRecord]) -> None:
         self.model_ = model
@@ -110,7 +112,8 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         params = self.get_params(deep=False)
-        write_file(path, StoredModel(self.model_, self._schema, tuple(self.history_), params))
+        history = tuple(self.history_)
+        write_file(path, StoredModel(self.model_, self._schema, history, params, self._kind))
 
     def to_dict(self) -> dict[str, Any]:
         """The model as plain numbers and lists for ``json.dump``; see ``docs/model-json.md``."""

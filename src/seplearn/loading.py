@@ -5,13 +5,20 @@ from __future__ import annotations
 import os
 
 from seplearn._errors import ModelFormatError
-from seplearn._params import TSL_PARAMETERS, check_parameters
+from seplearn._params import SEPALS_PARAMETERS, TSL_PARAMETERS, check_parameters
+from seplearn.estimator import SeparationEstimator
 from seplearn.model.format import read_file
 from seplearn.regressor import TSLRegressor
+from seplearn.sepals import SepALSRegressor
+
+_KINDS = {
+    TSLRegressor._kind: (TSLRegressor, TSL_PARAMETERS),
+    SepALSRegressor._kind: (SepALSRegressor, SEPALS_PARAMETERS),
+}
 
 
-def load_model(path: str | os.PathLike[str]) -> TSLRegressor:
-    """Read an estimator that :meth:`TSLRegressor.save` wrote.
+def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
+    """Read an estimator that its ``save`` wrote.
 
     Loading runs no code from the file. Anything that is not a valid model file raises
     :class:`seplearn.ModelFormatError`.
@@ -19,6 +26,11 @@ def load_model(path: str | os.PathLike[str]) -> TSLRegressor:
     Parameters
     ----------
     path : str or path
+
+    Returns
+    -------
+    TSLRegressor or SepALSRegressor
+        As it was saved.
 
     Examples
     --------
@@ -33,9 +45,14 @@ def load_model(path: str | os.PathLike[str]) -> TSLRegressor:
     True
     """
     stored = read_file(path)
+    if stored.estimator not in _KINDS:
+        raise ModelFormatError(
+            f"{path}: estimator must be one of {sorted(_KINDS)}, got {stored.estimator!r}"
+        )
+    make, table = _KINDS[stored.estimator]
     try:
-        estimator = TSLRegressor(**stored.params)
-        check_parameters(TSL_PARAMETERS, estimator.get_params(deep=False))
+        estimator: SeparationEstimator = make(**stored.params)
+        check_parameters(table, estimator.get_params(deep=False))
     except (TypeError, ValueError) as error:
         raise ModelFormatError(f"{path}: parameters of the model are not valid: {error}") from error
     estimator._store(stored.schema, stored.model, list(stored.history))

@@ -71,6 +71,8 @@ class TSLRegressor(SeparationEstimator):
     True
     """
 
+    _kind = "TSLRegressor"
+
     def __init__(
         self,
         n_stages: int = 32,

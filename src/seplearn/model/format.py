@@ -28,7 +28,8 @@ from seplearn.table.schema import Schema
 
 FORMAT = "seplearn-model"
 # 2: what joint refinement adds to parameters and history, and bootstrap replicates.
-# 3: reference rows, values of numeric features that have few, and the library of the table.
+# 3: reference rows, values of numeric features that have few, the library of the table, and
+#    which estimator it is.
 VERSION = 3
 _KEY = "seplearn"
 _LARGEST_HEADER = 100 * 2**20
@@ -45,6 +46,7 @@ class StoredModel:
     schema: Schema
     history: tuple[StageRecord, ...]
     params: dict[str, Any]
+    estimator: str = "TSLRegressor"
 
 
 def write_file(path: str | os.PathLike[str], stored: StoredModel) -> None:
@@ -96,6 +98,7 @@ def encode(stored: StoredModel) -> bytes:
         "format": FORMAT,
         "version": VERSION,
         "library": version("seplearn"),
+        "estimator": stored.estimator,
         "names": stored.schema.names,
         "frame": stored.schema.library,
         "axes": [_axis_header(axis) for axis in bins.axes],
@@ -225,7 +228,10 @@ def _assemble(header: dict[str, Any], tensors: Mapping[str, Any]) -> StoredModel
     _require(isinstance(params, dict), "parameters must be a table")
     if header["version"] == 1:  # written when there was nothing but the paper's way
         params = {"refine": "scalars"} | params
-    return StoredModel(model, schema, history, {k: _parameter(v) for k, v in params.items()})
+    params = {k: _parameter(v) for k, v in params.items()}
+    estimator = header.get("estimator", "TSLRegressor")
+    _require(isinstance(estimator, str), "name of the estimator")
+    return StoredModel(model, schema, history, params, estimator)
 
 
 def _axes(headers: Any, edges: FloatArray, values: FloatArray) -> tuple[Axis, ...]:

@@ -300,3 +300,17 @@ def bin_table(
     widest = max(axis.n_bins for axis in axes)
     codes: CodeArray = np.stack(columns, axis=1, dtype=_code_type(widest))
     return Bins(tuple(axes), np.concatenate(counts) / weight.sum()), codes
+
+
+def bin_centres(table: Table, bins: Bins, codes: CodeArray) -> FloatArray:
+    """Mean training value of every ordered bin, in a flat array; zero elsewhere."""
+    centres = np.zeros(int(bins.offset[-1]))
+    for j, axis in enumerate(bins.axes):
+        if isinstance(axis, NumericAxis):
+            values = table.numbers(j)
+            known = ~np.isnan(values)
+            counts = np.bincount(codes[known, j], minlength=axis.n_bins)
+            with np.errstate(invalid="ignore"):  # infinite values of both signs
+                sums = np.bincount(codes[known, j], weights=values[known], minlength=axis.n_bins)
+            centres[bins.axis(j)] = sums / np.maximum(counts, 1)
+    return centres

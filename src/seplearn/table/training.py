@@ -40,7 +40,7 @@ def rows_with_target(X: Any, y: Any) -> tuple[Table, FloatArray]:
     """A table and a target of the same length."""
     table = open_table(X)
     if y is None:
-        raise ValueError("TSLRegressor requires y to be passed, but the target y is None")
+        raise ValueError("fit requires y to be passed, but the target y is None")
     y = column_or_1d(_numbers(read_target(y)), warn=True)
     if len(y) != table.n_rows:
         raise ValueError(

@@ -1,0 +1,210 @@
+"""SepALS: a sum of signed products by alternating least squares, the paper's baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from seplearn.fitting.basis import Basis, PenaltyKind, axis_basis, compressed
+from seplearn.fitting.options import TrainingData
+from seplearn.fitting.workers import Workers
+from seplearn.kernels.als import all_products, dense_normal_equations, mode_sums, normal_equations
+from seplearn.kernels.arrays import FloatArray
+from seplearn.model.model import SeparationModel
+from seplearn.model.stage import Branch, Stage
+
+_JITTER = 1e-12  # share of the mean diagonal added where a system is singular to rounding
+_MOST_DENSE = 40  # functions of an axis whose pairs are kept
+_NOISE = 0.1  # of the coefficients a restart begins with
+
+
+@dataclass(frozen=True)
+class AlsOptions:
+    """The hyperparameters; :class:`seplearn.SepALSRegressor` explains each."""
+
+    rank: int
+    basis: Basis
+    degree: int
+    ridge: float
+    smoothness: float
+    penalty_kind: PenaltyKind
+    max_sweeps: int
+    tol: float
+    n_init: int
+    fit_intercept: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Axis:
+    """One axis as least squares sees it: functions in its bins and the price of each."""
+
+    part: slice
+    basis: FloatArray
+    penalty: FloatArray
+    pairs: FloatArray | None  # products of two functions, where these are few and dense
+
+
+@dataclass(frozen=True, eq=False)
+class _Solution:
+    """Where one restart ended."""
+
+    factors: FloatArray
+    scales: FloatArray
+    intercept: float
+    loss: float
+    n_sweeps: int
+
+
+def fit_sepals(
+    data: TrainingData,
+    centres: FloatArray,
+    options: AlsOptions,
+    seed: np.random.SeedSequence,
+    workers: Workers,
+) -> tuple[SeparationModel, float, int]:
+    """Fit from ``n_init`` random starts; the model with the smallest loss, the loss, its sweeps.
+
+    ``centres`` (n_flat) are the mean training values of the ordered bins.
+    """
+    axes = _axes(data, centres, options)
+    starts = seed.spawn(options.n_init)
+    solutions = workers.map(lambda start: _descend(data, axes, options, start), starts)
+    best = min(solutions, key=lambda solution: solution.loss)
+    return _to_model(best, data), best.loss, best.n_sweeps
+
+
+def _axes(data: TrainingData, centres: FloatArray, options: AlsOptions) -> list[_Axis]:
+    axes = []
+    for j, axis in enumerate(data.bins.axes):
+        part = data.bins.axis(j)
+        frequencies = data.bins.frequencies[part]
+        basis = axis_basis(axis, centres[part], frequencies, options.basis, options.degree)
+        weights = basis.penalties(options.penalty_kind, options.basis == "tent")
+        penalty = options.ridge + options.smoothness * weights
+        functions, penalty = compressed(basis, np.maximum(penalty, 1e-300))
+        functions = np.ascontiguousarray(functions)
+        axes.append(_Axis(part, functions, penalty, _pairs(functions)))
+    return axes
+
+
+def _pairs(functions: FloatArray) -> FloatArray | None:
+    m = functions.shape[1]
+    if m > _MOST_DENSE or np.mean(functions != 0.0) < 0.5:
+        return None
+    k, x = np.tril_indices(m)
+    return np.ascontiguousarray(functions[:, k] * functions[:, x])
+
+
+def _descend(
+    data: TrainingData, axes: list[_Axis], options: AlsOptions, seed: np.random.SeedSequence
+) -> _Solution:
+    """One restart: sweeps over all modes until the loss stays."""
+    factors = _start(data, axes, options.rank, np.random.default_rng(seed))
+    scales, intercept, loss = _refit_scales(data, factors, options.fit_intercept)
+    n_sweeps, before = 0, 0.0
+    # A sweep may raise the loss, as penalties are not part of it; only standing still is the end.
+    while n_sweeps < options.max_sweeps and abs(before - loss) > options.tol * before:
+        before, n_sweeps = loss, n_sweeps + 1
+        for j, axis in enumerate(axes):
+            _update_mode(data, axis, j, factors, intercept)
+        scales, intercept, loss = _refit_scales(data, factors, options.fit_intercept)
+    return _Solution(factors, scales, intercept, loss, n_sweeps)
+
+
+def _start(
+    data: TrainingData, axes: list[_Axis], rank: int, random: np.random.Generator
+) -> FloatArray:
+    """Factors near one, each a random combination of the basis functions away from it."""
+    factors = np.ones((int(data.bins.offset[-1]), rank))
+    for axis in axes:
+        coefficients = random.normal(size=(axis.basis.shape[1], rank))
+        factors[axis.part] += _NOISE * (axis.basis @ coefficients)
+        _normalise(data, axis, factors)
+    return factors
+
+
+def _normalise(data: TrainingData, axis: _Axis, factors: FloatArray) -> None:
+    """Mean square one over the training rows; bins without rows stay at one."""
+    frequencies = data.bins.frequencies[axis.part]
+    sizes = np.sqrt(frequencies @ factors[axis.part] ** 2)
+    factors[axis.part] /= np.where(sizes > 0, sizes, 1.0)
+    factors[axis.part][frequencies == 0] = 1.0
+
+
+def _update_mode(
+    data: TrainingData, axis: _Axis, j: int, factors: FloatArray, intercept: float
+) -> None:
+    """Least squares in the coefficients of one mode, all products at once."""
+    rank, (n_bins, m) = factors.shape[1], axis.basis.shape
+    gram, right = np.empty((n_bins, rank, rank)), np.empty((n_bins, rank))
+    target = data.target - intercept
+    mode_sums(data.codes, data.bins.offset, factors, j, target, data.weight, gram, right)
+    matrix, vector = _equations(axis, gram, right)
+    coefficients = _solve(matrix, np.tile(axis.penalty, rank), vector).reshape(rank, m)
+    factors[axis.part] = axis.basis @ coefficients.T
+    _normalise(data, axis, factors)
+
+
+def _equations(axis: _Axis, gram: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Matrix and right-hand side of one mode; of the matrix the lower triangle."""
+    rank, m = right.shape[1], axis.basis.shape[1]
+    vector = np.empty(rank * m)
+    if axis.pairs is None:
+        matrix = np.empty((rank * m, rank * m))
+        normal_equations(axis.basis, gram, right, matrix, vector)
+        return matrix, vector
+    a, c = np.tril_indices(rank)
+    k, x = np.tril_indices(m)
+    packed = np.empty((len(a), len(k)))
+    dense_normal_equations(axis.pairs, axis.basis, gram, right, packed, vector)
+    blocks = np.zeros((rank, m, rank, m))
+    blocks[a[:, None], k, c[:, None], x] = packed
+    blocks[a[:, None], x, c[:, None], k] = packed
+    return blocks.reshape(rank * m, rank * m), vector
+
+
+def _solve(matrix: FloatArray, penalty: FloatArray, vector: FloatArray) -> FloatArray:
+    """Solve (A + D) c = h for a symmetric A whose lower triangle is given."""
+    diagonal = np.diag_indices_from(matrix)
+    size = float(np.mean(matrix[diagonal])) or 1.0
+    matrix[diagonal] += penalty
+    jitter = 0.0
+    while True:
+        shifted = matrix.copy()
+        shifted[diagonal] += jitter * size
+        try:
+            solution: FloatArray = cho_solve(
+                cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False), vector
+            )
+        except LinAlgError:
+            jitter = max(_JITTER, 10.0 * jitter)
+            continue
+        return solution
+
+
+def _refit_scales(
+    data: TrainingData, factors: FloatArray, fit_intercept: bool
+) -> tuple[FloatArray, float, float]:
+    """Least squares of the target on all products, and the constant; the mean squared error."""
+    rank = factors.shape[1]
+    columns = np.ones((len(data.target), rank + fit_intercept))
+    all_products(data.codes, data.bins.offset, factors, columns[:, :rank])
+    root = np.sqrt(data.weight)
+    solution = np.linalg.lstsq(columns * root[:, None], data.target * root, rcond=None)[0]
+    residual = data.target - columns @ solution
+    loss = float(np.average(residual**2, weights=data.weight))
+    return solution[:rank], float(solution[rank]) if fit_intercept else 0.0, loss
+
+
+def _to_model(solution: _Solution, data: TrainingData) -> SeparationModel:
+    """Every product as a stage of one signed branch; for an exact zero stands the least float."""
+    stages = []
+    for factors, scale in zip(solution.factors.T, solution.scales, strict=True):
+        sizes = np.maximum(np.abs(factors), np.finfo(float).tiny)
+        log_factors, taken_off = data.bins.centred(np.log(sizes))
+        branch = Branch(1.0, 0.0, log_factors, negative=factors < 0).with_coefficient(float(scale))
+        log_scale = branch.log_scale + float(taken_off)
+        stages.append(Stage(branch.with_scale(branch.coefficient_sign, log_scale), None))
+    return SeparationModel(data.bins, solution.intercept, tuple(stages))

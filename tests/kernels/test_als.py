@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seplearn.kernels.als import (
+    all_products,
+    dense_normal_equations,
+    mode_sums,
+    normal_equations,
+)
+from tests import naive_sepals
+from tests.problems import problems
+
+pytestmark = pytest.mark.interpreted
+
+
+def parts(problem, rank, m=3):
+    """Random functions in the bins, random coefficients, and the factors they make."""
+    bases = [problem.rng.normal(size=(b, m)) for b in problem.n_bins]
+    for basis in bases:
+        basis[problem.rng.random(basis.shape) < 0.3] = 0.0
+    coefficients = [problem.rng.normal(size=(m, rank)) for _ in bases]
+    factors = np.concatenate([b @ c for b, c in zip(bases, coefficients, strict=True)])
+    return bases, coefficients, factors
+
+
+@given(problems(max_rows=25), st.integers(1, 3))
+def test_sums_per_bin_make_the_normal_equations_of_all_rows(problem, rank):
+    bases, coefficients, factors = parts(problem, rank)
+    target = problem.rng.normal(size=len(problem.codes))
+    designs = [basis[problem.codes[:, j]] for j, basis in enumerate(bases)]
+    for mode, basis in enumerate(bases):
+        n_bins, m = basis.shape
+        gram, right = np.empty((n_bins, rank, rank)), np.empty((n_bins, rank))
+        mode_sums(problem.codes, problem.offset, factors, mode, target, problem.weight, gram, right)
+        A = naive_sepals.mode_design(designs, coefficients, mode)
+        expected = A.T @ (problem.weight[:, None] * A)
+        scale = 1.0 + np.abs(expected).max()
+        matrix, vector = np.empty((rank * m, rank * m)), np.empty(rank * m)
+        normal_equations(basis, gram, right, matrix, vector)
+        np.testing.assert_allclose(np.tril(matrix), np.tril(expected), atol=1e-10 * scale)
+        wanted = A.T @ (problem.weight * target)
+        np.testing.assert_allclose(vector, wanted, atol=1e-10 * scale)
+        k, x = np.tril_indices(m)
+        packed = np.empty((rank * (rank + 1) // 2, len(k)))
+        dense_normal_equations(basis[:, k] * basis[:, x], basis, gram, right, packed, vector)
+        blocks = expected.reshape(rank, m, rank, m)
+        a, c = np.tril_indices(rank)
+        np.testing.assert_allclose(
+            packed, [[blocks[i, s, j, t] for s, t in zip(k, x, strict=True)]
+                     for i, j in zip(a, c, strict=True)], atol=1e-10 * scale
+        )  # fmt: skip
+        np.testing.assert_allclose(vector, wanted, atol=1e-10 * scale)
+
+
+@given(problems(max_rows=25), st.integers(1, 3))
+def test_products_of_all_factors(problem, rank):
+    bases, coefficients, factors = parts(problem, rank)
+    out = np.empty((len(problem.codes), rank))
+    all_products(problem.codes, problem.offset, factors, out)
+    designs = [basis[problem.codes[:, j]] for j, basis in enumerate(bases)]
+    np.testing.assert_allclose(out, naive_sepals.products(designs, coefficients), rtol=1e-10)

@@ -1,0 +1,159 @@
+"""The baseline: against plain least squares, as an estimator, and through the explanations."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+from seplearn import SepALSRegressor, datasets, explain, load_model
+from seplearn.fitting.basis import axis_basis
+from seplearn.fitting.options import TrainingData
+from seplearn.fitting.sepals import AlsOptions, fit_sepals
+from seplearn.fitting.workers import SerialWorkers
+from seplearn.table.binning import bin_centres, bin_table
+from seplearn.table.columns import open_table
+from tests import naive_sepals
+
+QUICK = {"rank": 2, "degree": 3, "max_sweeps": 15, "random_state": 0}
+
+
+def mixed(n=400):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "x": np.where(rng.random(n) < 0.1, np.nan, rng.uniform(-1, 1, n)),
+            "z": rng.uniform(-1, 1, n),
+            "level": rng.choice(["a", "b", None], n, p=[0.5, 0.4, 0.1]),
+        }
+    )
+    sign = X["level"].map({"a": 1.0, "b": -1.0}).fillna(0.3).astype(float)
+    y = np.nan_to_num(X["x"], nan=0.4) ** 2 * sign * (1 + X["z"]) + rng.normal(0, 0.05, n)
+    return X, y.to_numpy()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_check_estimator():
+    results = check_estimator(SepALSRegressor(n_init=1), on_skip=None, on_fail=None)
+    failed = {r["check_name"] for r in results if r["status"] == "failed"}
+    assert failed == set()
+
+
+@pytest.mark.parametrize("basis", ["tent", "monomial"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_fit_is_that_of_plain_least_squares(basis, fit_intercept):
+    """The same start, the same sweeps; once by sums over bins, once by a dense problem per mode."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, size=(150, 3))
+    y = X[:, 0] ** 2 * X[:, 1] + 0.5 * X[:, 2] + 2.0 * (not fit_intercept)
+    weight = rng.uniform(0.5, 2.0, 150)
+    table = open_table(X)
+    bins, codes = bin_table(table, weight, np.zeros(3, bool), 4095, 5, lambda f, c: [*map(f, c)])
+    data, centres = TrainingData(bins, codes, y, weight), bin_centres(table, bins, codes)
+    options = AlsOptions(2, basis, 3, 1e-2, 0.1, "degree", 4, 0.0, 1, fit_intercept)
+    axes = [
+        axis_basis(bins.axes[j], centres[bins.axis(j)], bins.frequencies[bins.axis(j)], basis, 3)
+        for j in range(3)
+    ]
+    seed = np.random.SeedSequence(7)
+    model, loss, n_sweeps = fit_sepals(data, centres, options, seed, SerialWorkers(np.zeros(1)))
+    designs = [axis.values[codes[:, j]] for j, axis in enumerate(axes)]
+    random = np.random.default_rng(np.random.SeedSequence(7).spawn(1)[0])
+    start = []
+    for design, axis in zip(designs, axes, strict=True):
+        c = 0.1 * random.normal(size=(axis.values.shape[1], 2))
+        c[0] += 1.0  # the constant is the first function of both bases
+        start.append(c / np.sqrt(weight / weight.sum() @ (design @ c) ** 2))
+    penalties = [1e-2 + 0.1 * axis.order for axis in axes]
+    expected = naive_sepals.fit(designs, penalties, start, y, weight, 4, fit_intercept)
+    assert n_sweeps == 4
+    np.testing.assert_allclose(model.predict(codes), expected, rtol=1e-6, atol=1e-6)
+    assert loss == pytest.approx(np.average((y - expected) ** 2, weights=weight), rel=1e-6)
+
+
+def test_it_finds_one_smooth_product():
+    X, y = datasets.masked_interaction(5000, random_state=0)
+    X_test, y_test = datasets.masked_interaction(5000, random_state=1)
+    model = SepALSRegressor(1, basis="monomial", degree=2, random_state=0).fit(X, y)
+    error = np.sqrt(np.mean((y_test - model.predict(X_test)) ** 2))
+    assert error < 1.05 * datasets.MASKED_INTERACTION_NOISE
+
+
+def test_levels_and_missing_values_are_learned():
+    X, y = mixed()
+    model = SepALSRegressor(**QUICK).fit(X, y)
+    assert model.score(X, y) > 0.9
+    other = X.assign(level="never seen")
+    assert np.isfinite(model.predict(other)).all()
+
+
+def test_results_do_not_depend_on_threads_and_follow_the_unit_of_y():
+    X, y = mixed()
+    one = SepALSRegressor(**QUICK).fit(X, y).predict(X)
+    two = SepALSRegressor(**QUICK, n_jobs=2).fit(X, y).predict(X)
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_allclose(SepALSRegressor(**QUICK).fit(X, 8.0 * y).predict(X), 8.0 * one)
+
+
+def test_a_weight_is_a_repetition():
+    X, y = mixed(200)
+    weight = np.arange(200) % 3
+    repeated = np.repeat(np.arange(200), weight)
+    options = QUICK | {"min_category_count": 1, "max_sweeps": 3}
+    one = SepALSRegressor(**options).fit(X, y, weight).predict(X)
+    other = SepALSRegressor(**options).fit(X.iloc[repeated], y[repeated]).predict(X)
+    np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
+
+
+def test_it_is_saved_and_explained_exactly(tmp_path):
+    X, y = mixed()
+    model = SepALSRegressor(**QUICK).fit(X, y)
+    model.save(tmp_path / "m.tsl")
+    again = load_model(tmp_path / "m.tsl")
+    assert isinstance(again, SepALSRegressor)
+    assert again.get_params() == model.get_params()
+    assert again.n_sweeps_ == model.n_sweeps_ > 0
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    edited = X.assign(z=0.25)
+    dependence = explain.partial_dependence(again, "z", background=X)
+    assert dependence.at(edited[:1]) == pytest.approx(model.predict(edited).mean(), rel=1e-9)
+    local = explain.local(again, X, 3)
+    assert local.intercept + local.contributions.sum() == pytest.approx(model.predict(X)[3])
+    values = explain.shapley(again, X[:4])
+    np.testing.assert_allclose(values.base + values.values.sum(axis=1), model.predict(X[:4]))
+
+
+def test_its_curves_have_signs_and_say_that_they_have_no_backbone():
+    X, y = mixed()
+    model = SepALSRegressor(**QUICK).fit(X, y)
+    curve = explain.curves(model, 0)["level"]
+    assert curve.backbone is None
+    assert curve.tilt is None
+    stages = [explain.curves(model, s) for s in range(2)]
+    assert any((curve.plus < 0).any() for curves in stages for curve in curves)
+    with pytest.raises(ValueError, match="stage 0 has no backbone: its factors may be negative"):
+        explain.maps(model, 0, ("x", "z"))
+    texts = explain.curves(model, 0)["x"].plot().axes[1].texts
+    assert texts[0].get_text() == "no backbone:\nfactors have signs"
+
+
+def test_a_restart_can_only_help_and_more_sweeps_are_bounded():
+    X, y = mixed()
+    losses = [
+        SepALSRegressor(**QUICK | {"n_init": n, "tol": 0.0}).fit(X, y).history_[0].loss
+        for n in (1, 4)
+    ]
+    assert losses[1] <= losses[0]
+    assert SepALSRegressor(**QUICK | {"max_sweeps": 2, "tol": 0.0}).fit(X, y).n_sweeps_ == 2
+
+
+def test_bad_parameters_are_named():
+    X, y = mixed(50)
+    for name, value in (("rank", 0), ("basis", "spline"), ("degree", 40), ("ridge", -1.0)):
+        with pytest.raises((TypeError, ValueError), match=f"{name} must be"):
+            SepALSRegressor(**{name: value}).fit(X, y)
+
+
+def test_a_constant_is_fitted():
+    X = np.ones((20, 2))
+    model = SepALSRegressor(random_state=0).fit(X, np.full(20, 3.0))
+    np.testing.assert_allclose(model.predict(X), 3.0)
