@@ -4,17 +4,19 @@ import inspect
 import re
 from pathlib import Path
 
+import pytest
+
 import seplearn
-from seplearn import TSLRegressor, explain, plots
-from seplearn._params import TSL_PARAMETERS, Choice, Interval
+from seplearn import SepALSRegressor, TSLRegressor, explain, plots
+from seplearn._params import SEPALS_PARAMETERS, TSL_PARAMETERS, Choice, Interval
 
 ROOT = Path(__file__).parents[1]
 
 
 def test_exported_names():
     assert sorted(seplearn.__all__) == [
-        "Branch", "ModelFormatError", "SeparationModel", "Stage", "StageRecord", "TSLRegressor",
-        "__version__", "datasets", "explain", "load_model",
+        "Branch", "ModelFormatError", "SepALSRegressor", "SeparationModel", "Stage", "StageRecord",
+        "TSLRegressor", "__version__", "datasets", "explain", "load_model",
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
@@ -41,20 +43,25 @@ def test_version_is_the_newest_of_the_changelog():
     assert newest.group(1) == seplearn.__version__
 
 
-def test_the_parameter_table_is_the_signature():
-    signature = inspect.signature(TSLRegressor).parameters
-    assert [p.name for p in TSL_PARAMETERS] == list(signature)
-    for parameter in TSL_PARAMETERS:
+ESTIMATORS = {TSLRegressor: TSL_PARAMETERS, SepALSRegressor: SEPALS_PARAMETERS}
+
+
+@pytest.mark.parametrize(("estimator", "table"), ESTIMATORS.items())
+def test_the_parameter_table_is_the_signature(estimator, table):
+    signature = inspect.signature(estimator).parameters
+    assert [p.name for p in table] == list(signature)
+    for parameter in table:
         assert signature[parameter.name].default == parameter.default
         parameter.rule.check(parameter.name, parameter.default)
 
 
-def test_the_docstring_tells_every_parameter():
-    for parameter in TSL_PARAMETERS:
+@pytest.mark.parametrize(("estimator", "table"), ESTIMATORS.items())
+def test_the_docstring_tells_every_parameter(estimator, table):
+    for parameter in table:
         expected = f"{parameter.name} : {parameter.rule}, default={parameter.default!r}"
-        assert expected in TSLRegressor.__doc__
-        assert parameter.meaning in TSLRegressor.__doc__
-    assert "{parameters}" not in TSLRegressor.__doc__
+        assert expected in estimator.__doc__
+        assert parameter.meaning in estimator.__doc__
+    assert "{parameters}" not in estimator.__doc__
 
 
 def test_the_table_of_paper_names_is_complete():
