@@ -296,7 +296,7 @@ SEPALS_PARAMETERS: tuple[Parameter, ...] = (
     Parameter("fit_intercept", True, Flag(), "Whether the model has a constant."),
     Parameter(
         "max_bins",
-        MAX_BINS,
+        1023,
         Interval(2, MAX_BINS, whole=True),
         "Bins per numeric feature at most; curves are constant within a bin.",
     ),

@@ -18,7 +18,7 @@ from seplearn.fitting.reference import reference_rows
 from seplearn.fitting.sepals import AlsOptions, fit_sepals
 from seplearn.fitting.workers import ThreadWorkers, n_threads
 from seplearn.model.record import StageRecord
-from seplearn.table.binning import MAX_BINS, bin_centres, bin_table
+from seplearn.table.binning import bin_centres, bin_table
 from seplearn.table.schema import Schema, categorical_columns
 from seplearn.table.training import target_scale, training_rows
 
@@ -35,8 +35,8 @@ class SepALSRegressor(SeparationEstimator):
     its own, as two of them may change their signs together. So :mod:`seplearn.explain` has its
     curves and partial dependence, but no backbone and no tilt.
 
-    Curves are evaluated at the mean of the training values in each bin and constant within it; with
-    up to 4,095 bins that is what the data can tell. Levels and missing values have a factor each.
+    Curves are evaluated at the mean of the training values in each bin and constant within it.
+    Levels and missing values have a factor each.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class SepALSRegressor(SeparationEstimator):
         tol: float = 1e-6,
         n_init: int = 3,
         fit_intercept: bool = True,
-        max_bins: int = MAX_BINS,
+        max_bins: int = 1023,
         categorical_features: Any = "auto",
         min_category_count: int = 5,
         background_size: int = 1000,
