@@ -1,23 +1,99 @@
-"""Entry point of the measurements: ``python -m benchmarks accuracy``."""
+"""Entry point of the measurements: ``python -m benchmarks run | tune | report | accuracy``."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from benchmarks import accuracy, data
+from benchmarks import accuracy, data, problems, report, run, tune
+from benchmarks.rivals import RIVALS
+from benchmarks.rows import Rows
+
+RESULTS = Path(__file__).parent / "results"
+PAPER_SPLIT = 42
 
 
-def main() -> None:
+def _common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data-dir", type=Path, default=data.DEFAULT_FOLDER)
+    parser.add_argument("--problems", nargs="*", help="default: all of the folder, or of OpenML")
+    parser.add_argument("--rivals", nargs="*", choices=list(RIVALS), default=list(RIVALS))
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results")
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
+    fits = commands.add_parser("run", help="fit models, one row per fit; resumes")
+    _common(fits)
+    fits.add_argument("--splits", nargs="*", type=int, default=[0])
+    fits.add_argument("--tag", choices=["default", "published", "tuned"], default="default")
+    fits.add_argument("--timeout", type=float, default=1200.0, help="seconds a fit may take")
+    fits.add_argument("--jobs", type=int, default=1, help="fits at a time; times suffer from it")
+    tuning = commands.add_parser("tune", help="search parameters on the training part; resumes")
+    _common(tuning)
+    tuning.add_argument("--split", type=int, default=PAPER_SPLIT)
+    tuning.add_argument("--trials", type=int, default=200)
+    tuning.add_argument("--folds", type=int, default=tune.N_FOLDS)
+    tables = commands.add_parser("report", help="tables and figures from the rows")
+    tables.add_argument("--results", type=Path, default=RESULTS)
     command = commands.add_parser("accuracy", help=accuracy.__doc__.splitlines()[0])
     command.add_argument("--data-dir", type=Path, default=data.DEFAULT_FOLDER)
     only = "only these models; 'speed' for the fit times"
     command.add_argument("--models", nargs="*", default=None, help=only)
     command.add_argument("--again", nargs="*", default=[], help="forget the rows of these first")
     command.add_argument("--report", action="store_true", help="write the tables, fit nothing")
-    accuracy.main(parser.parse_args())
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    names = arguments.problems or problems.names(arguments.data_dir)
+    params = None
+    if arguments.tag == "tuned":
+        params = tune.tuned(arguments.results / "tuned", PAPER_SPLIT)
+    elif arguments.tag == "published":
+        published = data.tuned_parameters(arguments.data_dir)
+        params = {
+            (name, rival.name): published[name][rival.published]["params"]
+            for name in names
+            for rival in RIVALS.values()
+            if rival.published in published.get(name, {})
+        }
+    todo = run.cells(
+        names, arguments.splits, arguments.rivals, folder=arguments.data_dir,
+        tag=arguments.tag, params=params,
+    )  # fmt: skip
+    rows = Rows(arguments.results / "runs.jsonl")
+    count = run.run(todo, rows, timeout=arguments.timeout, jobs=arguments.jobs)
+    print(f"{count} new rows in {rows.path}")
+
+
+def _tune(arguments: argparse.Namespace) -> None:
+    for name in arguments.problems or problems.names(arguments.data_dir):
+        for rival in arguments.rivals:
+            cell = {"problem": name, "rival": rival, "split": arguments.split}
+            cell["folder"] = str(arguments.data_dir)
+            try:
+                best = tune.tune(
+                    cell, arguments.results / "tuned", arguments.trials, arguments.folds
+                )
+                print(f"{name}, {rival}: {best['cv_rmse']:.5g} after {best['trials']} trials")
+            except ValueError as error:
+                print(f"{name}, {rival}: {error}")
+
+
+def main() -> None:
+    arguments = _parser().parse_args()
+    if arguments.command == "run":
+        _run(arguments)
+    elif arguments.command == "tune":
+        _tune(arguments)
+    elif arguments.command == "report":
+        rows = Rows(arguments.results / "runs.jsonl").read()
+        for tag in sorted({row["tag"] for row in rows}):
+            for path in report.write(rows, tag, arguments.results / "report"):
+                print(f"wrote {path}")
+    else:
+        accuracy.main(arguments)
 
 
 if __name__ == "__main__":

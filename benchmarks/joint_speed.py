@@ -18,7 +18,8 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from benchmarks import data, machine
-from benchmarks.rivals import ebm, numbers_only
+from benchmarks.encoding import numbers_only
+from benchmarks.rivals import RIVALS
 from benchmarks.speed import theirs
 from seplearn import TSLRegressor
 
@@ -49,7 +50,7 @@ def beside_rivals(folder: Path, name: str) -> dict[str, Any]:
     fits = {
         "seplearn": ours,
         "tensorsl": lambda: theirs(X_numbers, y, data.active(published), 0).predict(X_test_numbers),
-        "ebm": lambda: ebm(X, y, X_test, 0),
+        "ebm": lambda: RIVALS["ebm"].make({}, 0).fit(X, y).predict(X_test),
         "seplearn, again": ours,
     }
     TSLRegressor(n_stages=2, n_jobs=2).fit(X[:500], y[:500])  # compiles

@@ -1,0 +1,93 @@
+"""One fit in a process of its own: it may crash or hang without harm to the run.
+
+Reads a cell as JSON from standard input and writes its row as the last line of standard output.
+
+    echo '{"problem": "made:rents", "split": 0, "rival": "lightgbm"}' | python -m benchmarks.cell
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import resource
+import sys
+import time
+import warnings
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from benchmarks import problems
+from benchmarks.rivals.interface import Rival
+
+TEST_SHARE = 0.2
+
+
+def rival_of(cell: dict[str, Any]) -> Rival:
+    """The model of a cell; ``module`` says where it is defined."""
+    module = importlib.import_module(cell.get("module", "benchmarks.rivals"))
+    rivals = module.RIVALS
+    if cell["rival"] not in rivals:
+        raise ValueError(f"rival must be one of {sorted(rivals)}, got {cell['rival']!r}")
+    return rivals[cell["rival"]]
+
+
+def parts_of(cell: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
+    """Training and test part of the cell's split: (X, X_test, y, y_test)."""
+    folder = Path(cell["folder"]) if cell.get("folder") else None
+    X, y = problems.load(cell["problem"], folder)
+    return tuple(train_test_split(X, y, test_size=TEST_SHARE, random_state=cell["split"]))
+
+
+def measure(cell: dict[str, Any]) -> dict[str, Any]:
+    """Fit and predict; errors on the test part, times and the peak of memory."""
+    rival = rival_of(cell)
+    X, X_test, y, y_test = parts_of(cell)
+    why_not = rival.why_not(X) or rival.why_not(X_test)
+    if why_not is not None:
+        return {"status": "skipped", "reason": why_not}
+    X, X_test = rival.tables(X, y, X_test)
+    model = rival.make(dict(cell.get("params") or {}), cell.get("seed", cell["split"]))
+    started = time.perf_counter()
+    model.fit(X, y)
+    fitted = time.perf_counter()
+    prediction = np.asarray(model.predict(X_test), dtype=float)
+    ended = time.perf_counter()
+    error = y_test - prediction
+    spread = float(np.mean((y_test - y_test.mean()) ** 2))
+    return {
+        "status": "ok",
+        "rmse": float(np.sqrt(np.mean(error**2))),
+        "mae": float(np.mean(np.abs(error))),
+        "r2": 1.0 - float(np.mean(error**2)) / spread if spread > 0 else 0.0,
+        "fit_seconds": fitted - started,
+        "predict_seconds": ended - fitted,
+        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
+        "versions": {name: _version(name) for name in rival.packages},
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def main() -> None:
+    warnings.filterwarnings("ignore")
+    cell = json.load(sys.stdin)
+    try:
+        row = measure(cell)
+    except ImportError as error:
+        row = {"status": "skipped", "reason": f"not installed: {error}"}
+    except Exception as error:  # whatever a rival raises becomes its row
+        row = {"status": "failed", "reason": f"{type(error).__name__}: {error}"[:500]}
+    print(json.dumps(row))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""What the harness knows of a model: how it is made, what it takes, what may be tuned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.encoding import numbers_only
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An integer from ``low`` to ``high``, both included."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Real:
+    """A number from ``low`` to ``high``; ``log`` for a uniform logarithm."""
+
+    low: float
+    high: float
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of a few values."""
+
+    options: tuple[Any, ...]
+
+
+Space = Mapping[str, Whole | Real | OneOf]
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A model with its defaults.
+
+    Attributes
+    ----------
+    make : function of (parameters, seed)
+        Returns an object with ``fit(X, y)`` and ``predict(X)``. Imports are made inside, so that a
+        rival that is not installed is a row that says so.
+    packages : tuple of str
+        Whose versions a result names.
+    takes_levels : bool
+        Otherwise levels become their mean target in the training part.
+    takes_missing : bool
+        Otherwise tables with missing values are skipped.
+    space : mapping
+        What is tuned, as in the paper's appendix; empty if nothing is.
+    published : str or None
+        The model's name among the published tuned parameters.
+    """
+
+    name: str
+    make: Callable[[dict[str, Any], int], Any]
+    packages: tuple[str, ...]
+    takes_levels: bool = True
+    takes_missing: bool = True
+    space: Space = field(default_factory=dict)
+    published: str | None = None
+
+    def why_not(self, X: pd.DataFrame) -> str | None:
+        """Why the model cannot be fitted to this table, or None."""
+        if not self.takes_missing and bool(X.isna().any(axis=None)):
+            return f"{self.name} does not take missing values"
+        return None
+
+    def tables(self, X: pd.DataFrame, y: np.ndarray, X_test: pd.DataFrame) -> tuple[Any, Any]:
+        """Both tables in the form the model takes."""
+        return (X, X_test) if self.takes_levels else numbers_only(X, y, X_test)

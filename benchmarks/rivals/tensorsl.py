@@ -1,0 +1,33 @@
+"""The paper authors' own package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.rivals.interface import OneOf, Real, Rival, Whole
+
+
+def make(parameters: dict[str, Any], seed: int) -> Any:
+    from tensorsl import TSLRegressor
+
+    return TSLRegressor(**({"seed": seed, "verbosity": 0} | parameters))
+
+
+SPACE = {
+    "alpha": Real(1e-6, 1.0, log=True),
+    "colsample_bytree": Real(0.3, 1.0),
+    "decay": Real(0.2, 1.0),
+    "epochs": Whole(1, 10),
+    "min_interval_samples": Whole(1, 99),
+    "n_iter": Whole(10, 250),
+    "refinement_strategy": OneOf(("l2", "huber")),
+    "similarity_threshold": Real(0.0, 1.0),
+    "split_try": Whole(2, 19),
+    "update_clamp": Real(0.5, 35.0),
+}
+RIVALS = (
+    Rival(
+        "tensorsl", make, ("tensorsl",), takes_levels=False, takes_missing=False, space=SPACE,
+        published="tsl_r10",
+    ),
+)  # fmt: skip

@@ -1,0 +1,62 @@
+"""Models that behave badly, for the tests of the harness."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+
+from benchmarks.rivals.interface import OneOf, Real, Rival, Whole
+
+
+class Mean:
+    """The mean, or a constant; ``wait`` seconds late."""
+
+    def __init__(self, shift=0.0, wait=0.0):
+        self.shift, self.wait = shift, wait
+
+    def fit(self, X, y):
+        time.sleep(self.wait)
+        self.mean = float(np.mean(y))
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean + self.shift)
+
+
+class Raises(Mean):
+    def fit(self, X, y):
+        raise RuntimeError("no such luck")
+
+
+class Dies(Mean):
+    def fit(self, X, y):
+        os._exit(9)
+
+
+def late(parameters, seed):
+    return Mean(wait=parameters.get("wait", 0.4), shift=parameters.get("shift", 0.0))
+
+
+SPACE = {"shift": Real(-50.0, 50.0), "rounds": Whole(1, 3), "kind": OneOf(("a", "b"))}
+
+
+def shifted(parameters, seed):
+    return Mean(shift=parameters["shift"], wait=float(os.environ.get("TUNE_WAIT", "0")))
+
+
+RIVALS = {
+    rival.name: rival
+    for rival in (
+        Rival("seplearn", lambda parameters, seed: Mean(), ("numpy",)),
+        Rival("worse", lambda parameters, seed: Mean(shift=100.0), ("numpy",)),
+        Rival("raises", lambda parameters, seed: Raises(), ("numpy",)),
+        Rival("dies", lambda parameters, seed: Dies(), ("numpy",)),
+        Rival("hangs", lambda parameters, seed: Mean(wait=1000.0), ("numpy",)),
+        Rival("absent", lambda parameters, seed: __import__("no_such_module"), ("no-such",)),
+        Rival("picky", lambda parameters, seed: Mean(), ("numpy",), takes_missing=False),
+        Rival("late", late, ("numpy",)),
+        Rival("shifted", shifted, ("numpy",), space=SPACE),
+    )
+}

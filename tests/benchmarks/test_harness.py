@@ -1,0 +1,204 @@
+"""The harness on generated problems: every fit is a row, none runs twice, a kill loses nothing."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import problems, report, run, tune
+from benchmarks.cell import measure, parts_of
+from benchmarks.encoding import numbers_only
+from benchmarks.rivals import RIVALS
+from benchmarks.rows import KEY, Rows
+
+ROOT = Path(__file__).parents[2]
+FAKES = "tests.benchmarks.fake_rivals"
+PROBLEM = "made:rents"
+
+
+def cell(rival, problem=PROBLEM, split=0, **more):
+    base = {"problem": problem, "split": split, "rival": rival, "tag": "default", "params": {}}
+    return base | {"module": FAKES, "folder": None} | more
+
+
+def test_a_fit_is_measured_on_rows_it_has_not_seen():
+    row = measure(cell("seplearn"))
+    _, X_test, y, y_test = parts_of(cell("seplearn"))
+    assert len(X_test) == 600
+    error = y_test - y.mean()
+    assert row["rmse"] == pytest.approx(np.sqrt(np.mean(error**2)))
+    assert row["mae"] == pytest.approx(np.mean(np.abs(error)))
+    assert row["r2"] == pytest.approx(1 - np.mean(error**2) / np.var(y_test))
+    assert row["versions"] == {"numpy": np.__version__}
+    assert row["peak_mib"] > 10
+    assert row["fit_seconds"] >= 0
+
+
+def test_what_goes_wrong_is_a_row(tmp_path):
+    rows = Rows(tmp_path / "runs.jsonl")
+    bad = ["raises", "dies", "hangs", "absent", "picky", "unknown"]
+    todo = run.cells([PROBLEM], [0], bad, module=FAKES)
+    assert run.run(todo, rows, timeout=12.0, jobs=3) == len(bad)
+    found = {row["rival"]: (row["status"], row["reason"]) for row in rows.read()}
+    assert found["raises"] == ("failed", "RuntimeError: no such luck")
+    assert found["dies"][0] == "failed"
+    assert found["dies"][1].startswith("exit code 9")
+    assert found["hangs"] == ("timeout", "more than 12 s")
+    assert found["absent"][0] == "skipped"
+    assert "no_such_module" in found["absent"][1]
+    assert found["picky"] == ("skipped", "picky does not take missing values")
+    assert "rival must be one of" in found["unknown"][1]
+    assert run.run(todo, rows, timeout=12.0, jobs=1) == 0
+    page = report.markdown(rows.read(), "default")
+    assert "hangs on made:rents, split 0: timeout, more than 12 s" in page
+
+
+def test_a_killed_run_is_taken_up(tmp_path):
+    """Kill the process in the middle, cut its last line short, go on: no row twice, none lost."""
+    path = tmp_path / "runs.jsonl"
+    code = (
+        "from pathlib import Path; from benchmarks import run; from benchmarks.rows import Rows;"
+        f"todo = run.cells(['{PROBLEM}'], [0, 1, 2], ['late'], module='{FAKES}');"
+        f"run.run(todo, Rows(Path({str(path)!r})), timeout=60, jobs=1)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.DEVNULL)
+    wait_for(lambda: path.exists() and path.read_text().count("\n") >= 1)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    n_before = len(Rows(path).read())
+    assert 1 <= n_before < 3
+    with path.open("a") as file:
+        file.write('{"problem": "made:re')
+    assert len(Rows(path).read()) == n_before
+    todo = run.cells([PROBLEM], [0, 1, 2], ["late"], module=FAKES)
+    assert run.run(todo, Rows(path), timeout=60, jobs=1) == 3 - n_before
+    keys = [tuple(row[name] for name in KEY) for row in Rows(path).read()]
+    assert sorted(keys) == sorted({(PROBLEM, split, "late", "default") for split in range(3)})
+
+
+def wait_for(condition, seconds=120.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.1)
+
+
+def test_tuning_finds_the_best_and_is_taken_up_after_a_kill(tmp_path):
+    code = (
+        "from pathlib import Path; from benchmarks import tune;"
+        f"tune.tune({cell('shifted')!r}, Path({str(tmp_path)!r}), 12, 3)"
+    )
+    journal = tmp_path / f"{tune.study_name(cell('shifted'))}.journal"
+    environment = os.environ | {"TUNE_WAIT": "0.2"}
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment)
+    wait_for(lambda: journal.exists() and journal.read_text().count("\n") >= 12)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not list(tmp_path.glob("*.json"))
+    best = tune.tune(cell("shifted"), tmp_path, 12, 3)
+    assert abs(best["params"]["shift"]) < 25
+    assert 12 <= best["trials"] <= 14  # the one that was killed, and perhaps its neighbour
+    assert tune.tuned(tmp_path, 0) == {(PROBLEM, "shifted"): best["params"]}
+    assert tune.tune(cell("shifted"), tmp_path, 12, 3) == best
+    with pytest.raises(ValueError, match="nothing to tune"):
+        tune.tune(cell("late"), tmp_path, 1)
+
+
+def test_tuned_parameters_are_run_where_there_are_some():
+    params = {("a", "late"): {"shift": 1.0}}
+    todo = run.cells(["a", "b"], [0], ["late", "worse"], tag="tuned", params=params)
+    assert [(c["problem"], c["rival"], c["params"]) for c in todo] == [
+        ("a", "late", {"shift": 1.0})
+    ]
+
+
+def made_rows():
+    errors = {"seplearn": [1.0, 2.0], "fast": [2.0, 2.0], "slow": [1.5, np.nan]}
+    rows = []
+    for rival, values in errors.items():
+        for problem, value in zip("ab", values, strict=True):
+            for split in (0, 1):
+                row = {"problem": problem, "split": split, "rival": rival, "tag": "default"}
+                if np.isnan(value):
+                    rows.append(row | {"status": "failed", "reason": "too slow"})
+                else:
+                    more = {"fit_seconds": 2.0 if rival == "slow" else 1.0, "commit": "abc"}
+                    rows.append(row | {"status": "ok", "rmse": value * (1 + split)} | more)
+    return rows
+
+
+def test_reports_have_ratios_ranks_and_what_is_missing(tmp_path):
+    rows = made_rows()
+    ratios = {r["rival"]: r for r in report.ratio_rows(report.paired(rows, "default"))}
+    assert ratios["fast"]["ratio"] == pytest.approx(np.sqrt(0.5))
+    assert (ratios["fast"]["wins"], ratios["fast"]["problems"]) == (1, 2)
+    assert (ratios["slow"]["problems"], ratios["slow"]["ratio"]) == (1, pytest.approx(1 / 1.5))
+    assert ratios["fast"]["worst_problem"] == "b"
+    assert ratios["fast"]["low"] <= ratios["fast"]["ratio"] <= ratios["fast"]["high"]
+    table = report.with_ranks(report.means(rows, "default"))
+    assert table.loc["a", "seplearn"] == "1.5 (***)"
+    assert table.loc["a", "fast"] == "3 (*)"
+    assert table.loc["b", "slow"] == ""
+    page, csv, picture = report.write(rows, "default", tmp_path)
+    assert "slow on b, split 0: failed, too slow" in page.read_text(encoding="utf-8")
+    assert len(pd.read_csv(csv)) == len(rows)
+    assert picture.stat().st_size > 5_000
+
+
+def test_rivals_have_the_papers_search_spaces_and_know_what_they_take():
+    assert set(RIVALS) >= {"seplearn", "sepals", "tensorsl", "ebm", "lightgbm", "xgboost", "mean"}
+    names = {"learning_rate", "max_bins", "min_samples_leaf", "max_rounds", "outer_bags",
+             "smoothing_rounds", "interactions", "max_interaction_bins"}  # fmt: skip
+    assert set(RIVALS["ebm"].space) == names
+    X, y = problems.load(PROBLEM, None)
+    assert RIVALS["tensorsl"].why_not(X) == "tensorsl does not take missing values"
+    assert RIVALS["lightgbm"].why_not(X) is None
+    train, test = RIVALS["random forest"].tables(X[:2000], y[:2000], X[2000:])
+    assert train.dtype == test.dtype == float
+    assert not np.isnan(test).any()
+    model = RIVALS["mean"].make({}, 0).fit(train, y[:2000])
+    assert model.predict(test)[0] == pytest.approx(y[:2000].mean())
+
+
+def test_encoding_learns_from_training_rows_alone():
+    X, y = problems.load(PROBLEM, None)
+    one, _ = numbers_only(X[:500], y[:500], X[500:600])
+    other, _ = numbers_only(X[:500], y[:500], X[700:900])
+    np.testing.assert_array_equal(one, other)
+
+
+def test_problems_are_named_and_unknown_ones_refused():
+    X, y = problems.load("made:friedman", None)
+    assert X.shape == (1500, 10)
+    assert len(y) == 1500
+    with pytest.raises(ValueError, match="needs --data-dir"):
+        problems.load("california_housing", None)
+    with pytest.raises(ValueError, match=r"one of \['friedman', .* after 'made:', got 'up'"):
+        problems.load("made:up", None)
+
+
+def test_the_command_line_runs_and_reports(tmp_path):
+    command = [sys.executable, "-m", "benchmarks"]
+    options = ["--results", str(tmp_path)]
+    asked = ["--problems", "made:friedman", "--rivals", "mean", "--splits", "0"]
+    for _ in range(2):
+        done = subprocess.run(
+            [*command, "run", *options, *asked],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    assert "0 new rows" in done.stdout
+    subprocess.run([*command, "report", *options], cwd=ROOT, capture_output=True, check=True)
+    line = (tmp_path / "runs.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(line) == 1
+    assert json.loads(line[0])["status"] == "ok"
+    assert (tmp_path / "report" / "default.md").exists()
