@@ -1,11 +1,11 @@
-"""Entry point of the measurements: ``python -m benchmarks run | tune | report | accuracy``."""
+"""Entry point of the measurements: ``python -m benchmarks run`` and other commands."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from benchmarks import accuracy, data, problems, report, run, tune
+from benchmarks import accuracy, compare, data, problems, report, run, tune
 from benchmarks.rivals import RIVALS
 from benchmarks.rows import Rows
 
@@ -36,6 +36,11 @@ def _parser() -> argparse.ArgumentParser:
     tuning.add_argument("--folds", type=int, default=tune.N_FOLDS)
     tables = commands.add_parser("report", help="tables and figures from the rows")
     tables.add_argument("--results", type=Path, default=RESULTS)
+    two = commands.add_parser("compare", help="time the working tree beside a revision")
+    two.add_argument("--base", required=True, help="a revision of git")
+    two.add_argument("--repetitions", type=int, default=5)
+    two.add_argument("--relative", type=float, default=compare.RELATIVE, help="share")
+    two.add_argument("--absolute", type=float, default=compare.ABSOLUTE, help="seconds")
     command = commands.add_parser("accuracy", help=accuracy.__doc__.splitlines()[0])
     command.add_argument("--data-dir", type=Path, default=data.DEFAULT_FOLDER)
     only = "only these models; 'speed' for the fit times"
@@ -92,6 +97,9 @@ def main() -> None:
         for tag in sorted({row["tag"] for row in rows}):
             for path in report.write(rows, tag, arguments.results / "report"):
                 print(f"wrote {path}")
+    elif arguments.command == "compare":
+        chosen = (arguments.repetitions, arguments.relative, arguments.absolute)
+        raise SystemExit(compare.main(arguments.base, *chosen))
     else:
         accuracy.main(arguments)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import problems, report, run, tune
+from benchmarks import compare, problems, report, run, tune
 from benchmarks.cell import measure, parts_of
 from benchmarks.encoding import numbers_only
 from benchmarks.rivals import RIVALS
@@ -182,6 +182,25 @@ def test_problems_are_named_and_unknown_ones_refused():
         problems.load("california_housing", None)
     with pytest.raises(ValueError, match=r"one of \['friedman', .* after 'made:', got 'up'"):
         problems.load("made:up", None)
+
+
+def test_a_slowdown_shows_when_it_is_large_in_both_ways():
+    pairs = {"slow": (1.0, 1.3), "tiny": (0.01, 0.03), "same": (1.0, 1.1), "fast": (1.0, 0.5)}
+    slower = {row["case"]: row["slower"] for row in compare.verdicts(pairs)}
+    assert slower == {"slow": True, "tiny": False, "same": False, "fast": False}
+
+
+def test_two_trees_are_timed_in_turn_and_the_best_counts(tmp_path):
+    seen = []
+    speeds = iter([9.0, 9.0, 2.0, 3.0, 1.0, 4.0])  # one round to compile, then two that count
+
+    def measure(tree):
+        seen.append(tree.name)
+        return {"fit": next(speeds)}
+
+    base, head = tmp_path / "base", tmp_path / "head"
+    assert compare.alternate(base, head, 2, measure) == {"fit": (1.0, 3.0)}
+    assert seen == ["base", "head"] * 3
 
 
 def test_the_command_line_runs_and_reports(tmp_path):
