@@ -99,7 +99,8 @@ class Subject:
             try:
                 codes = self.codes(background)
             except (TypeError, ValueError) as error:
-                raise type(error)(f"background: {error}") from error
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(f"background: {error}") from error
             return Reference(codes, np.full(len(codes), 1.0 / len(codes)))
         if self.model.reference is None:
             raise ValueError(

@@ -28,7 +28,7 @@ from seplearn.plots.style import (
     number,
     panels,
     short,
-)  # fmt: skip
+)
 from seplearn.plots.surface import draw_surface, signed_norm, supported, usual_reach
 
 _MOST_LINES = 6

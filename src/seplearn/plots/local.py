@@ -24,7 +24,7 @@ from seplearn.plots.style import (
     short_names,
     signed_number,
     tidy,
-)  # fmt: skip
+)
 from seplearn.plots.surface import signed_norm
 
 _STRONG_TILT = 2.0  # one product is then 50 times the other: nothing is left to turn

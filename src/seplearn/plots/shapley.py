@@ -23,7 +23,7 @@ from seplearn.plots.style import (
     short_names,
     signed_number,
     tidy,
-)  # fmt: skip
+)
 
 _SWARM_BINS = 60
 _MOST_POINTS = 2000
