@@ -10,13 +10,19 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from seplearn.fitting.basis import Basis, PenaltyKind, axis_basis, compressed
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.workers import Workers
-from seplearn.kernels.als import all_products, dense_normal_equations, mode_sums, normal_equations
-from seplearn.kernels.arrays import FloatArray
+from seplearn.kernels.als import (
+    dense_normal_equations,
+    mode_sums,
+    multiply_in,
+    normal_equations,
+    products_behind,
+)
+from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.stage import Branch, Stage
 
 _JITTER = 1e-12  # share of the mean diagonal added where a system is singular to rounding
-_MOST_DENSE = 40  # functions of an axis whose pairs are kept
+_FEW_FUNCTIONS = 40  # of an axis whose pairs are kept
 _NOISE = 0.1  # of the coefficients a restart begins with
 
 
@@ -43,7 +49,7 @@ class _Axis:
     part: slice
     basis: FloatArray
     penalty: FloatArray
-    pairs: FloatArray | None  # products of two functions, where these are few and dense
+    pairs: FloatArray | None  # products of two functions, where these are few
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +97,7 @@ def _axes(data: TrainingData, centres: FloatArray, options: AlsOptions) -> list[
 
 def _pairs(functions: FloatArray) -> FloatArray | None:
     m = functions.shape[1]
-    if m > _MOST_DENSE or np.mean(functions != 0.0) < 0.5:
+    if m > _FEW_FUNCTIONS:
         return None
     k, x = np.tril_indices(m)
     return np.ascontiguousarray(functions[:, k] * functions[:, x])
@@ -101,15 +107,24 @@ def _descend(
     data: TrainingData, axes: list[_Axis], options: AlsOptions, seed: np.random.SeedSequence
 ) -> _Solution:
     """One restart: sweeps over all modes until the loss stays."""
-    factors = _start(data, axes, options.rank, np.random.default_rng(seed))
-    scales, intercept, loss = _refit_scales(data, factors, options.fit_intercept)
+    rank, codes = options.rank, np.ascontiguousarray(data.codes.T)
+    factors = _start(data, axes, rank, np.random.default_rng(seed))
+    behind = np.empty((len(axes), len(data.target), rank))
+    products = np.ones((len(data.target), rank))
+    for axis, own in zip(axes, codes, strict=True):
+        multiply_in(own, factors[axis.part], products)
+    scales, intercept, loss = _refit_scales(data, products, options.fit_intercept)
     n_sweeps, before = 0, 0.0
     # A sweep may raise the loss, as penalties are not part of it; only standing still is the end.
     while n_sweeps < options.max_sweeps and abs(before - loss) > options.tol * before:
         before, n_sweeps = loss, n_sweeps + 1
-        for j, axis in enumerate(axes):
-            _update_mode(data, axis, j, factors, intercept)
-        scales, intercept, loss = _refit_scales(data, factors, options.fit_intercept)
+        products_behind(codes, data.bins.offset, factors, behind)
+        products[:] = 1.0
+        target = data.target - intercept
+        for axis, own, rest in zip(axes, codes, behind, strict=True):
+            _update_mode(data, axis, own, (products, rest), target, factors)
+            multiply_in(own, factors[axis.part], products)
+        scales, intercept, loss = _refit_scales(data, products, options.fit_intercept)
     return _Solution(factors, scales, intercept, loss, n_sweeps)
 
 
@@ -134,13 +149,20 @@ def _normalise(data: TrainingData, axis: _Axis, factors: FloatArray) -> None:
 
 
 def _update_mode(
-    data: TrainingData, axis: _Axis, j: int, factors: FloatArray, intercept: float
+    data: TrainingData,
+    axis: _Axis,
+    codes: CodeArray,
+    others: tuple[FloatArray, FloatArray],
+    target: FloatArray,
+    factors: FloatArray,
 ) -> None:
-    """Least squares in the coefficients of one mode, all products at once."""
+    """Least squares in the coefficients of one mode, all products at once.
+
+    ``others`` are the products of the modes before and behind it.
+    """
     rank, (n_bins, m) = factors.shape[1], axis.basis.shape
     gram, right = np.empty((n_bins, rank, rank)), np.empty((n_bins, rank))
-    target = data.target - intercept
-    mode_sums(data.codes, data.bins.offset, factors, j, target, data.weight, gram, right)
+    mode_sums(codes, *others, target, data.weight, gram, right)
     matrix, vector = _equations(axis, gram, right)
     coefficients = _solve(matrix, np.tile(axis.penalty, rank), vector).reshape(rank, m)
     factors[axis.part] = axis.basis @ coefficients.T
@@ -185,12 +207,11 @@ def _solve(matrix: FloatArray, penalty: FloatArray, vector: FloatArray) -> Float
 
 
 def _refit_scales(
-    data: TrainingData, factors: FloatArray, fit_intercept: bool
+    data: TrainingData, products: FloatArray, fit_intercept: bool
 ) -> tuple[FloatArray, float, float]:
     """Least squares of the target on all products, and the constant; the mean squared error."""
-    rank = factors.shape[1]
-    columns = np.ones((len(data.target), rank + fit_intercept))
-    all_products(data.codes, data.bins.offset, factors, columns[:, :rank])
+    rank = products.shape[1]
+    columns = np.column_stack([products, np.ones(len(products))]) if fit_intercept else products
     root = np.sqrt(data.weight)
     solution = np.linalg.lstsq(columns * root[:, None], data.target * root, rcond=None)[0]
     residual = data.target - columns @ solution

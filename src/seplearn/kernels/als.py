@@ -9,36 +9,58 @@ from seplearn.kernels.compiler import kernel
 
 
 @kernel
+def products_behind(
+    codes: CodeArray, offset: IntArray, factors: FloatArray, behind: FloatArray
+) -> None:
+    """behind[j, i, l] = prod_{k > j} g_kl(x_ik): what a sweep has not come to yet.
+
+    ``codes`` (p, n) has an axis per row, and ``factors`` (n_flat, r) holds g in every bin. The
+    products without one mode then need no loop over the others.
+    """
+    p, n = codes.shape
+    r = factors.shape[1]
+    behind[p - 1] = 1.0
+    for k in range(p - 1, 0, -1):
+        for i in range(n):
+            at = offset[k] + np.int64(codes[k, i])
+            for a in range(r):
+                behind[k - 1, i, a] = behind[k, i, a] * factors[at, a]
+
+
+@kernel
+def multiply_in(codes: CodeArray, factors: FloatArray, products: FloatArray) -> None:
+    """products[i, l] *= g_l(x_i) of one mode; ``codes`` (n) and ``factors`` (n_bins, r) are its."""
+    for i in range(products.shape[0]):
+        at = np.int64(codes[i])
+        for a in range(products.shape[1]):
+            products[i, a] *= factors[at, a]
+
+
+@kernel
 def mode_sums(
     codes: CodeArray,
-    offset: IntArray,
-    factors: FloatArray,
-    mode: int,
+    before: FloatArray,
+    behind: FloatArray,
     target: FloatArray,
     weight: FloatArray,
     gram: FloatArray,
     right: FloatArray,
 ) -> None:
-    """gram[b] = sum_i w q q' and right[b] = sum_i w q t over the rows i in bin b of axis ``mode``.
+    """gram[b] = sum_i w q q' and right[b] = sum_i w q t over the rows i in bin b of one mode.
 
-    q_l = prod_{k != mode} g_kl(x_ik) is what multiplies the mode's factor of product l; ``factors``
-    (n_flat, r) holds g in every bin. The unknown factor is constant within a bin, so these sums are
-    all that least squares needs of the rows: n r^2 steps instead of n (r m)^2 for m coefficients.
+    q_l = prod_{k != j} g_kl(x_ik), ``before`` times ``behind``, multiplies the mode's factor of
+    product l. The unknown factor is constant within a bin, so these sums are all that least
+    squares needs of the rows: n r^2 steps instead of n (r m)^2 for m coefficients.
     """
-    n, p = codes.shape
-    r = factors.shape[1]
+    n, r = before.shape
     q = np.empty(r)
     gram[:] = 0.0
     right[:] = 0.0
     for i in range(n):
-        q[:] = 1.0
-        for k in range(p):
-            if k != mode:
-                at = offset[k] + np.int64(codes[i, k])
-                for a in range(r):
-                    q[a] *= factors[at, a]
-        b = np.int64(codes[i, mode])
+        b = np.int64(codes[i])
         w = weight[i]
+        for a in range(r):
+            q[a] = before[i, a] * behind[i, a]
         for a in range(r):
             wq = w * q[a]
             right[b, a] += wq * target[i]
@@ -82,10 +104,10 @@ def dense_normal_equations(
     pairs: FloatArray, basis: FloatArray, gram: FloatArray, right: FloatArray,
     packed: FloatArray, vector: FloatArray,
 ) -> None:  # fmt: skip
-    """The same where few functions are all nonzero: packed[(a, c), (k, l)] for c <= a, l <= k.
+    """The same where functions are few: packed[(a, c), (k, l)] for c <= a and l <= k.
 
     ``pairs[b]`` holds phi_bk phi_bl. The innermost loop runs over all pairs of functions, which
-    lie next to each other.
+    lie next to each other: faster than skipping zeros.
     """
     n_bins, m = basis.shape
     r = right.shape[1]
@@ -101,17 +123,3 @@ def dense_normal_equations(
                 for x in range(pairs.shape[1]):
                     packed[block, x] += value * pairs[b, x]
                 block += 1
-
-
-@kernel
-def all_products(codes: CodeArray, offset: IntArray, factors: FloatArray, out: FloatArray) -> None:
-    """out[i, l] = prod_k g_kl(x_ik): the products without their scales."""
-    n, p = codes.shape
-    r = factors.shape[1]
-    for i in range(n):
-        for a in range(r):
-            out[i, a] = 1.0
-        for k in range(p):
-            at = offset[k] + np.int64(codes[i, k])
-            for a in range(r):
-                out[i, a] *= factors[at, a]
