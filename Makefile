@@ -45,6 +45,7 @@ benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks accuracy --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.shapley_speed
+	$(BIN)/python -m benchmarks.sepals --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.tables
 
 $(DEMO_STAMP): pyproject.toml | .venv

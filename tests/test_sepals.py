@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.linalg import LinAlgError
 from sklearn.utils.estimator_checks import check_estimator
 
 from seplearn import SepALSRegressor, datasets, explain, load_model
@@ -157,3 +158,13 @@ def test_a_constant_is_fitted():
     X = np.ones((20, 2))
     model = SepALSRegressor(random_state=0).fit(X, np.full(20, 3.0))
     np.testing.assert_allclose(model.predict(X), 3.0)
+
+
+def test_sweeps_that_overflow_end_with_the_way_out(monkeypatch):
+    def fail(*arguments, **options):
+        raise LinAlgError
+
+    monkeypatch.setattr("seplearn.fitting.sepals.cho_factor", fail)
+    X, y = mixed(60)
+    with pytest.raises(ValueError, match="diverged from every start; raise ridge or smoothness"):
+        SepALSRegressor(**QUICK).fit(X, y)

@@ -35,5 +35,5 @@ RIVALS = (
     Rival("seplearn", _tsl({}), ("seplearn",), space=SPACE),
     Rival("seplearn, 2 stages", _tsl({"n_stages": 2}), ("seplearn",)),
     Rival("seplearn, 10 stages", _tsl({"n_stages": 10, "early_stopping": False}), ("seplearn",)),
-    Rival("seplearn, paper", _paper, ("seplearn",), published="tsl_r2"),
+    Rival("seplearn, paper", _paper, ("seplearn",)),
 )

@@ -290,7 +290,7 @@ SEPALS_PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter("max_sweeps", 50, Interval(1, whole=True), "Sweeps over all features at most."),
     Parameter(
-        "tol", 1e-6, Interval(0), "A sweep that lowers the loss by a smaller share is the last."
+        "tol", 1e-6, Interval(0), "A sweep that changes the loss by a smaller share is the last."
     ),
     Parameter("n_init", 3, Interval(1, whole=True), "Random starts; the best is kept."),
     Parameter("fit_intercept", True, Flag(), "Whether the model has a constant."),

@@ -74,6 +74,7 @@ def test_two_features_are_cells_or_lines():
     lines = dependence("x", "0/1").plot().axes[0]
     assert [text.get_text() for text in lines.get_legend().get_texts()] == ["0", "1"]
     assert len(lines_of_steps(lines)) == 2
+    assert len(steps(lines)) == 4  # and their bands
     assert len(lines_of_steps(dependence("0/1", "x").plot(lines=True).axes[0])) == 6
     bars = dependence("region", "x").plot(lines=True).axes[0]
     assert len(bars.patches) == 6 * 4

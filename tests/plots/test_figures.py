@@ -69,7 +69,11 @@ def test_a_local_explanation_is_a_waterfall_to_the_prediction():
     assert [text.get_text() for text in shares.get_legend().get_texts()][-1] == "other"
     assert rows(tilts) == [f"stage {s}" for s in order]
     assert tilts.get_xticklabels()[0].get_text() == "intercept"
-    assert len(waterfall.collections) > len(bars)  # the interval of the prediction
+    # A connector per bar, then the bands of the stages and the interval of the prediction.
+    assert len(waterfall.collections) == len(bars) + 2
+    ends = waterfall.collections[len(bars)].get_segments()
+    widths = [segment[1][0] - segment[0][0] for segment in ends]
+    np.testing.assert_allclose(widths, np.ptp(result.bands[:, order], axis=0))
 
 
 def test_local_explanations_of_other_stages():
@@ -144,6 +148,7 @@ def test_bags_have_three_rows():
     figure = result.plot(max_features=2, extremes=3)
     assert len(figure.axes) == 2 * 3 + 1
     thin = [len(lines_of_steps(panel)) for panel in figure.axes[:6] if lines_of_steps(panel)]
+    assert thin
     assert set(thin) <= {6 + 1, 4 + 2, 9 + 1}  # extremes; kept and anchor; all; each and the mean
     titles = [a.get_title(loc="left") for a in figure.axes if a.get_title(loc="left")]
     assert titles == ["smallest (blue) and largest (orange) scale", "averaged", "all grids"]

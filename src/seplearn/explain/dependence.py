@@ -48,6 +48,8 @@ class PartialDependence(Explanation):
         C of the + and of the - product.
     factors : tuple of array of shape (n_stages, 2, n_bins)
         The factors of both products, for each feature of S.
+    is_two_branch : tuple of bool
+        Per stage, whether one product adds and the other subtracts, so that there is a backbone.
     support : array of bool of shape ``shape``, or None
         For two features, the pairs of bins near which there are background rows.
     replicates : tuple of PartialDependence

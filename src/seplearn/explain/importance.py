@@ -119,25 +119,16 @@ def importance(
     level = check_level(level)
     rows = subject.rows(background)
     bins = subject.model.bins
-    frequencies = bins.frequencies if background is None else row_frequencies(bins, rows)
+    counted = bins if background is None else bins.counted(rows.codes, rows.weight)
     replicates = [
-        _importance(other, subject, rows, frequencies, gamma) for other in subject.model.replicates
+        _importance(other, subject, rows, counted, gamma) for other in subject.model.replicates
     ]
     bands = {
         part: band_of([getattr(other, part) for other in replicates], level)
         for part in ("total_backbone", "total_tilt", "combined")
         if replicates
     }
-    return _importance(subject.model, subject, rows, frequencies, gamma, bands)
-
-
-def row_frequencies(bins: Bins, rows: Reference) -> FloatArray:
-    """Share of the rows' weight in every bin of every axis."""
-    counts = [
-        np.bincount(rows.codes[:, j], weights=rows.weight, minlength=axis.n_bins)
-        for j, axis in enumerate(bins.axes)
-    ]
-    return np.concatenate(counts)
+    return _importance(subject.model, subject, rows, counted, gamma, bands)
 
 
 def stage_squares(model: SeparationModel, rows: Reference) -> FloatArray:
@@ -162,15 +153,15 @@ def _importance(
     model: SeparationModel,
     subject: Subject,
     rows: Reference,
-    frequencies: FloatArray,
+    counted: Bins,
     gamma: float,
     bands: dict[str, FloatArray] | None = None,
 ) -> Importance:
-    weighted = Bins(model.bins.axes, frequencies)
-    pairs = [_flat_backbone_and_tilt(stage, len(frequencies)) for stage in model.stages]
-    curves = np.array(pairs).reshape(-1, 2, len(frequencies))
-    centred = curves - weighted.spread(weighted.means(curves))
-    variances = weighted.means(centred**2)
+    size = len(counted.frequencies)
+    pairs = [_flat_backbone_and_tilt(stage, size) for stage in model.stages]
+    curves = np.array(pairs).reshape(-1, 2, size)
+    centred = curves - counted.spread(counted.means(curves))
+    variances = counted.means(centred**2)
     return Importance(
         names=subject.names,
         backbone=variances[:, 0],

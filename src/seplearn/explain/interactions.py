@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn.explain.importance import row_frequencies
 from seplearn.explain.products import scaled_factors, sides
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
@@ -103,9 +102,9 @@ def interactions(model: Any, *, background: Any = None) -> Interactions:
     subject = Subject.of(model)
     rows = subject.rows(background)
     bins = subject.model.bins
-    frequencies = bins.frequencies if background is None else row_frequencies(bins, rows)
+    counted = bins if background is None else bins.counted(rows.codes, rows.weight)
     shift, branches = _in_unit(subject.model, rows)
-    variance, main, total, pairwise = _sobol(branches, Bins(bins.axes, frequencies))
+    variance, main, total, pairwise = _sobol(branches, counted)
     h, h_total = _friedman(branches, bins, rows)
     with np.errstate(over="ignore"):
         variance = float(variance * np.exp(2.0 * shift))

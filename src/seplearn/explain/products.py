@@ -13,7 +13,6 @@ from seplearn.model.reference import Reference
 from seplearn.model.stage import Branch, Stage
 from seplearn.table.binning import Bins
 
-PLUS, MINUS = 0, 1
 _GROUPS = 12
 SIDE_SIGN = np.array([1.0, -1.0])  # a stage is its + product minus its - product
 

@@ -63,7 +63,7 @@ class TiltDiagnostics(Explanation):
     names : tuple of str
         Of the features.
     intercept : float
-        d_0; NaN for a stage that has no tilt: it never changes its sign.
+        d_0; NaN for a stage that has no tilt.
     spread : array of shape (p,)
         Standard deviation of every tilt over the training rows.
     share : array of shape (p,)

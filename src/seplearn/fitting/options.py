@@ -61,12 +61,7 @@ class TrainingData:
         """Some of the rows, on the same bins, whose frequencies are then those of these rows."""
         codes = np.ascontiguousarray(self.codes[chosen])
         weight = self.weight[chosen]
-        counts = [
-            np.bincount(codes[:, j], weights=weight, minlength=axis.n_bins)
-            for j, axis in enumerate(self.bins.axes)
-        ]
-        bins = Bins(self.bins.axes, np.concatenate(counts) / weight.sum())
-        return TrainingData(bins, codes, self.target[chosen], weight)
+        return TrainingData(self.bins.counted(codes, weight), codes, self.target[chosen], weight)
 
     @cached_property
     def sorted_rows(self) -> SortedRows:

@@ -21,7 +21,8 @@ from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.stage import Branch, Stage
 
-_JITTER = 1e-12  # share of the mean diagonal added where a system is singular to rounding
+# Shares of the mean diagonal added where a system is singular to rounding.
+_JITTERS = (1e-12, 1e-10, 1e-8, 1e-6)
 _FEW_FUNCTIONS = 40  # of an axis whose pairs are kept
 _NOISE = 0.1  # of the coefficients a restart begins with
 
@@ -76,8 +77,14 @@ def fit_sepals(
     """
     axes = _axes(data, centres, options)
     starts = seed.spawn(options.n_init)
-    solutions = workers.map(lambda start: _descend(data, axes, options, start), starts)
-    best = min(solutions, key=lambda solution: solution.loss)
+    solutions = workers.map(lambda start: _converged(data, axes, options, start), starts)
+    found = [solution for solution in solutions if solution is not None]
+    if not found:
+        raise ValueError(
+            "the sweeps diverged from every start; raise ridge or smoothness, or lower degree or "
+            f"rank, got ridge={options.ridge:g}, smoothness={options.smoothness:g}"
+        )
+    best = min(found, key=lambda solution: solution.loss)
     return _to_model(best, data), best.loss, best.n_sweeps
 
 
@@ -101,6 +108,17 @@ def _pairs(functions: FloatArray) -> FloatArray | None:
         return None
     k, x = np.tril_indices(m)
     return np.ascontiguousarray(functions[:, k] * functions[:, x])
+
+
+def _converged(
+    data: TrainingData, axes: list[_Axis], options: AlsOptions, seed: np.random.SeedSequence
+) -> _Solution | None:
+    """One restart, or None where products overflow."""
+    try:
+        solution = _descend(data, axes, options, seed)
+    except LinAlgError:
+        return None
+    return solution if np.isfinite(solution.loss) else None
 
 
 def _descend(
@@ -192,18 +210,16 @@ def _solve(matrix: FloatArray, penalty: FloatArray, vector: FloatArray) -> Float
     diagonal = np.diag_indices_from(matrix)
     size = float(np.mean(matrix[diagonal])) or 1.0
     matrix[diagonal] += penalty
-    jitter = 0.0
-    while True:
+    for jitter in (0.0, *_JITTERS):
         shifted = matrix.copy()
         shifted[diagonal] += jitter * size
         try:
-            solution: FloatArray = cho_solve(
-                cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False), vector
-            )
+            factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
-            jitter = max(_JITTER, 10.0 * jitter)
             continue
+        solution: FloatArray = cho_solve(factor, vector)
         return solution
+    raise LinAlgError("no positive definite system")
 
 
 def _refit_scales(

@@ -193,7 +193,7 @@ def _surface(
     centre = dependence.mean if s is None else 0.0
     inside = values[supported(dependence.support, dependence.frequencies)]
     reach = max(usual_reach(inside, centre), 0.0 if s is None else reach)
-    norm = signed_norm(inside, centre, least=reach, most=reach)
+    norm = signed_norm(reach, centre)
     label = "prediction" if s is None else "contribution"
     draw_surface(
         ax, features, values, cmap=SIGNED_MAP, norm=norm, label=label, support=dependence.support
@@ -209,16 +209,19 @@ def _lines(
     chosen = _few_bins(second.frequencies)
     first.density(ax)
     centre = dependence.mean if s is None else 0.0
+    band = dependence.band("total" if s is None else "stages")
+    if band is not None and s is not None:
+        band = band[:, s]
     for k, b in enumerate(chosen):
         label = short(_word(second, int(b)), 18)
-        color = _line_colour(second, k, len(chosen))
-        slot = (k, len(chosen))
-        draw(ax, first, values[:, b], color=color, slot=slot, label=label, baseline=centre)
+        style: Any = {"color": _line_colour(second, k, len(chosen)), "slot": (k, len(chosen))}
+        style |= {"band": None if band is None else band[:, :, b], "baseline": centre}
+        draw(ax, first, values[:, b], label=label, **style)
     ax.axhline(centre, color=GRID, linewidth=0.8, zorder=0)
     first.dress(ax)
     ax.set_title(title, fontsize=10)
     ax.set_ylabel("prediction" if s is None else "contribution", fontsize=9)
-    style: Any = {"title": short(second.name, 20), "title_fontsize": 7, "fontsize": 7}
+    style = {"title": short(second.name, 20), "title_fontsize": 7, "fontsize": 7}
     if first.is_categorical:
         ax.margins(y=0.35)
         style |= {"loc": "upper center", "ncols": 3}

@@ -81,6 +81,9 @@ def _waterfall(ax: Axes, local: LocalExplanation, named: IntArray, rest: IntArra
     for row, (_, value) in enumerate(steps):
         ax.barh(row, value, 0.7, left=ends[row], color=UP if value >= 0 else DOWN, alpha=0.9)
         ax.vlines(ends[row + 1], row - 0.35, row + 1.35, color=QUIET, linewidth=0.8)
+    if local.bands is not None:
+        starts = ends[1 : 1 + len(named)]
+        ax.hlines(np.arange(1, 1 + len(named)), *(starts + local.bands[:, named]), color="0.1")
     _write_steps(ax, steps, ends)
     last = len(steps)
     ax.plot(local.prediction, last, "o", color="0.1", markersize=6)
@@ -115,7 +118,7 @@ def _loudest(local: LocalExplanation, named: IntArray, most: int) -> IntArray:
 def _backbone_shares(
     ax: Axes, local: LocalExplanation, named: IntArray, features: IntArray, tolerance: float
 ) -> None:
-    """A stacked bar per stage; hatched where the feature makes the stage quieter."""
+    """A stacked bar per stage; pale where the feature makes the stage quieter."""
     share = np.where(local.backbone_share < tolerance, 0.0, local.backbone_share)[named]
     features = np.array([j for j in features if share[:, j].any()], dtype=np.int64)
     left, at = np.zeros(len(named)), np.arange(len(named))
@@ -157,7 +160,7 @@ def _tilts(ax: Axes, local: LocalExplanation, named: IntArray, most: int) -> Non
                 fixed_words[row] = f"one product: always {'adds' if fixed > 0 else 'subtracts'}"
     columns = ["intercept", *(local.names[j] for j in features)]
     rows = [f"stage {s}" for s in named]
-    norm = signed_norm(values, least=0.5, most=_STRONG_TILT)
+    norm = signed_norm(float(np.clip(np.nanmax(np.abs(values)), 0.5, _STRONG_TILT)))
     heatmap(ax, rows, columns, values, cmap=SIGNED_MAP, norm=norm, title="tilt", words=words)
     for row, text in fixed_words.items():
         middle = 0.5 * (len(columns) - 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from matplotlib.colors import LogNorm
 
 from seplearn.explain.maps import StageMap
@@ -35,7 +36,7 @@ def plot_map(stage_map: StageMap, ax: Any = None) -> Any:
     draw_surface(axes[0, 0], features, stage_map.backbone, **style)
     axes[0, 0].set_title(f"stage {stage_map.stage}: where it is active", fontsize=10)
     if stage_map.tilt is not None:
-        norm = signed_norm(stage_map.tilt[known], least=1.0, most=3.0)
+        norm = signed_norm(float(np.clip(np.abs(stage_map.tilt[known]).max(), 1.0, 3.0)))
         style |= {"cmap": SIGNED_MAP, "norm": norm, "label": "tilt"}
         draw_surface(axes[0, 1], features, stage_map.tilt, **style)
         axes[0, 1].set_title("which way it points", fontsize=10)

@@ -59,15 +59,9 @@ def draw_surface(
     bar.ax.tick_params(labelsize=7)
 
 
-def signed_norm(
-    values: FloatArray, centre: float = 0.0, least: float = 0.0, most: float = np.inf
-) -> Normalize:
-    """Colours that are white at ``centre`` and equally strong on both sides.
-
-    They reach as far as ``values`` do, but at least and at most as far as told.
-    """
-    known = np.abs(values[np.isfinite(values)] - centre)
-    reach = min(max(float(known.max(initial=0.0)), least), most) or 1.0
+def signed_norm(reach: float, centre: float = 0.0) -> Normalize:
+    """Colours that are white at ``centre`` and reach equally far on both sides."""
+    reach = reach or 1.0
     return TwoSlopeNorm(centre, centre - reach, centre + reach)
 
 

@@ -244,6 +244,14 @@ class Bins:
             codes[:, j] = axis.codes(table, column)
         return codes
 
+    def counted(self, codes: CodeArray, weight: FloatArray) -> Bins:
+        """The same bins with the frequencies of other rows."""
+        counts = [
+            np.bincount(codes[:, j], weights=weight, minlength=axis.n_bins)
+            for j, axis in enumerate(self.axes)
+        ]
+        return Bins(self.axes, np.concatenate(counts) / weight.sum())
+
     def flat(self, codes: CodeArray) -> IntArray:
         """Where the bins of rows lie in a flat array."""
         return self.offset[:-1] + codes.astype(np.int64)
