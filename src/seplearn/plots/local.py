@@ -81,10 +81,14 @@ def _waterfall(ax: Axes, local: LocalExplanation, named: IntArray, rest: IntArra
     for row, (_, value) in enumerate(steps):
         ax.barh(row, value, 0.7, left=ends[row], color=UP if value >= 0 else DOWN, alpha=0.9)
         ax.vlines(ends[row + 1], row - 0.35, row + 1.35, color=QUIET, linewidth=0.8)
+    spans = np.sort([ends[:-1], ends[1:]], axis=0)  # of the bars, and the bands on them
     if local.bands is not None:
-        starts = ends[1 : 1 + len(named)]
-        ax.hlines(np.arange(1, 1 + len(named)), *(starts + local.bands[:, named]), color="0.1")
-    _write_steps(ax, steps, ends)
+        rows = slice(1, 1 + len(named))
+        bands = ends[rows] + local.bands[:, named]
+        ax.hlines(np.arange(len(steps))[rows], *bands, color="0.1")
+        spans[0, rows] = np.minimum(spans[0, rows], bands[0])
+        spans[1, rows] = np.maximum(spans[1, rows], bands[1])
+    _write_steps(ax, steps, spans)
     last = len(steps)
     ax.plot(local.prediction, last, "o", color="0.1", markersize=6)
     if local.interval is not None:
@@ -95,14 +99,13 @@ def _waterfall(ax: Axes, local: LocalExplanation, named: IntArray, rest: IntArra
     ax.set_title(f"prediction {number(local.prediction)}", fontsize=10)
 
 
-def _write_steps(ax: Axes, steps: list[tuple[str, float]], ends: FloatArray) -> None:
+def _write_steps(ax: Axes, steps: list[tuple[str, float]], spans: FloatArray) -> None:
     """The contribution beside each bar, on the side where there is room."""
-    low, high = float(ends.min()), float(ends.max())
+    low, high = min(0.0, float(spans.min())), max(0.0, float(spans.max()))
     span = (high - low) or 1.0
     ax.set_xlim(low - 0.22 * span, high + 0.22 * span)
     for row, (_, value) in enumerate(steps):
-        right = max(ends[row], ends[row + 1])
-        left = min(ends[row], ends[row + 1])
+        left, right = spans[:, row]
         to_right = right + 0.2 * span <= high + 0.22 * span
         at, side = (right + 0.015 * span, "left") if to_right else (left - 0.015 * span, "right")
         ax.text(at, row, signed_number(value), va="center", ha=side, fontsize=7.5)
