@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import accuracy, compare, data, problems, report, run, tune
+from benchmarks import accuracy, compare, data, growth, problems, report, run, tune
 from benchmarks.rivals import RIVALS
 from benchmarks.rows import Rows
 
@@ -34,6 +34,10 @@ def _parser() -> argparse.ArgumentParser:
     tuning.add_argument("--split", type=int, default=PAPER_SPLIT)
     tuning.add_argument("--trials", type=int, default=200)
     tuning.add_argument("--folds", type=int, default=tune.N_FOLDS)
+    sizes = commands.add_parser("growth", help="time and memory against rows and features; resumes")
+    sizes.add_argument("--rivals", nargs="*", choices=growth.RIVALS, default=list(growth.RIVALS))
+    sizes.add_argument("--results", type=Path, default=RESULTS, help="folder of the results")
+    sizes.add_argument("--timeout", type=float, default=900.0, help="seconds a fit may take")
     tables = commands.add_parser("report", help="tables and figures from the rows")
     tables.add_argument("--results", type=Path, default=RESULTS)
     two = commands.add_parser("compare", help="time the working tree beside a revision")
@@ -92,6 +96,9 @@ def main() -> None:
         _run(arguments)
     elif arguments.command == "tune":
         _tune(arguments)
+    elif arguments.command == "growth":
+        rows = Rows(arguments.results / "growth.jsonl")
+        growth.measure(rows, tuple(arguments.rivals), arguments.timeout)
     elif arguments.command == "report":
         rows = Rows(arguments.results / "runs.jsonl").read()
         for tag in sorted({row["tag"] for row in rows}):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import resource
 import sys
 import time
@@ -24,6 +25,7 @@ from benchmarks import problems
 from benchmarks.rivals.interface import Rival
 
 TEST_SHARE = 0.2
+WARM_UP_ROWS = 300
 
 
 def rival_of(cell: dict[str, Any]) -> Rival:
@@ -51,6 +53,8 @@ def measure(cell: dict[str, Any]) -> dict[str, Any]:
         return {"status": "skipped", "reason": why_not}
     X, X_test = rival.tables(X, y, X_test)
     model = rival.make(dict(cell.get("params") or {}), cell.get("seed", cell["split"]))
+    if rival.warm_up:
+        rival.make({}, 0).fit(X[:WARM_UP_ROWS], y[:WARM_UP_ROWS])
     started = time.perf_counter()
     model.fit(X, y)
     fitted = time.perf_counter()
@@ -66,6 +70,8 @@ def measure(cell: dict[str, Any]) -> dict[str, Any]:
         "fit_seconds": fitted - started,
         "predict_seconds": ended - fitted,
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
+        "cores": len(os.sched_getaffinity(0)),
+        "facts": rival.facts(model),
         "versions": {name: _version(name) for name in rival.packages},
     }
 

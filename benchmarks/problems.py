@@ -1,7 +1,8 @@
 """Tables to measure on: a local folder, the CTR-23 suite of OpenML, and generated ones.
 
 A problem is named by a word: ``california_housing`` is a file of the folder, ``openml:361255`` a
-task of OpenML, ``made:rents`` a generated table.
+task of OpenML, ``made:rents`` a generated table, ``grown:1000x20`` one of that many rows and
+features.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ def load(name: str, folder: Path | None) -> Table:
         if rest not in MADE:
             raise ValueError(f"problem must be one of {sorted(MADE)} after 'made:', got {rest!r}")
         return MADE[rest]()
+    if kind == "grown":
+        rows, _, features = rest.partition("x")
+        return grown(int(rows), int(features))
     if kind == "openml":
         return _from_openml(int(rest))
     if folder is None:
@@ -67,6 +71,14 @@ def _ask(path: str) -> Any:
     """An answer of OpenML; needs the network."""
     with urlopen(f"{_API}/{path}", timeout=60) as answer:
         return json.load(answer)
+
+
+def grown(n_rows: int, n_features: int, seed: int = 0) -> Table:
+    """Normal features, four of which act, in two products; noise of variance one."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n_rows, n_features), dtype=np.float32)
+    y = np.exp(0.5 * X[:, 0]) * (1 + X[:, 1] ** 2) - X[:, 2] * X[:, 3] + random.normal(size=n_rows)
+    return pd.DataFrame(X, columns=[f"x{j}" for j in range(n_features)]), y
 
 
 def _masked() -> Table:

@@ -89,7 +89,9 @@ def markdown(rows: list[dict[str, Any]], tag: str) -> str:
             for r in ratios
         ]
         lines.append("")
-    lines += _table(with_ranks(table), "RMSE") + _table(_seconds(rows, tag), "Seconds to fit")
+    lines += markdown_table(with_ranks(table), "RMSE") + markdown_table(
+        _seconds(rows, tag), "Seconds to fit"
+    )
     return "\n".join(lines + _others(rows, tag)) + "\n"
 
 
@@ -97,7 +99,8 @@ def _seconds(rows: list[dict[str, Any]], tag: str) -> pd.DataFrame:
     return means(rows, tag, "fit_seconds").map(lambda v: "" if np.isnan(v) else f"{v:.2f}")
 
 
-def _table(table: pd.DataFrame, title: str) -> list[str]:
+def markdown_table(table: pd.DataFrame, title: str) -> list[str]:
+    """A heading and the table of texts under it."""
     head = ["problem", *map(str, table.columns)]
     lines = [f"## {title}", "", "| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     lines += ["| " + " | ".join([str(name), *row]) + " |" for name, row in table.iterrows()]

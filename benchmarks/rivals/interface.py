@@ -58,6 +58,10 @@ class Rival:
         What is tuned, as in the paper's appendix; empty if nothing is.
     published : str or None
         The model's name among the published tuned parameters.
+    warm_up : bool
+        A small fit is made before the clock runs, for what is compiled or loaded only once.
+    facts : function of the fitted model
+        What a row tells of it besides its errors.
     """
 
     name: str
@@ -67,6 +71,8 @@ class Rival:
     takes_missing: bool = True
     space: Space = field(default_factory=dict)
     published: str | None = None
+    warm_up: bool = False
+    facts: Callable[[Any], dict[str, float]] = lambda _: {}
 
     def why_not(self, X: pd.DataFrame) -> str | None:
         """Why the model cannot be fitted to this table, or None."""

@@ -22,9 +22,19 @@ def _paper(parameters: dict[str, Any], seed: int) -> Any:
     return TSLRegressor.paper(random_state=seed, n_jobs=-1, **parameters)
 
 
+def _facts(model: Any) -> dict[str, float]:
+    last = model.history_[-1].cancellation if model.history_ else None
+    return {"stages": len(model.stages_), "cancellation": 1.0 if last is None else last}
+
+
+def _rival(name: str, make: Any, **options: Any) -> Rival:
+    return Rival(name, make, ("seplearn", "numba"), warm_up=True, facts=_facts, **options)
+
+
+_TEN = {"n_stages": 10, "early_stopping": False}
 SPACE = {
-    "n_stages": Whole(8, 64),
-    "n_starts": Whole(1, 4),
+    "n_stages": Whole(4, 32),
+    "n_starts": Whole(1, 2),
     "energy": Real(1e-3, 0.5, log=True),
     "colsample": Real(0.4, 1.0),
     "n_splits": Whole(15, 80),
@@ -32,8 +42,9 @@ SPACE = {
     "max_bins": OneOf((127, 255, 511, 1023)),
 }
 RIVALS = (
-    Rival("seplearn", _tsl({}), ("seplearn",), space=SPACE),
-    Rival("seplearn, 2 stages", _tsl({"n_stages": 2}), ("seplearn",)),
-    Rival("seplearn, 10 stages", _tsl({"n_stages": 10, "early_stopping": False}), ("seplearn",)),
-    Rival("seplearn, paper", _paper, ("seplearn",)),
+    _rival("seplearn", _tsl({}), space=SPACE),
+    _rival("seplearn, 2 stages", _tsl({"n_stages": 2})),
+    _rival("seplearn, 10 stages", _tsl(_TEN)),
+    _rival("seplearn, 10 stages, free", _tsl(_TEN | {"energy": 0.007})),
+    _rival("seplearn, paper", _paper),
 )

@@ -26,4 +26,4 @@ SPACE = {
     "n_init": Whole(1, 5),
     "fit_intercept": OneOf((True, False)),
 }
-RIVALS = (Rival("sepals", make, ("seplearn",), space=SPACE, published="sepals_r10"),)
+RIVALS = (Rival("sepals", make, ("seplearn",), space=SPACE, published="sepals_r10", warm_up=True),)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.data import active
 from benchmarks.rivals.interface import OneOf, Real, Rival, Whole
 
 
 def make(parameters: dict[str, Any], seed: int) -> Any:
     from tensorsl import TSLRegressor
 
-    return TSLRegressor(**({"seed": seed, "verbosity": 0} | parameters))
+    own = active(parameters)
+    if "colsample_bytree" in own:  # the published name of what version 0.6 calls otherwise
+        own["colsample_bysplit"] = own.pop("colsample_bytree")
+        own["tilt_tau"] = 0.0
+    return TSLRegressor(**({"seed": seed, "verbosity": 0} | own))
 
 
 SPACE = {

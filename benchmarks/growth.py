@@ -1,0 +1,121 @@
+"""Time and memory against the number of rows and of features, every model with its defaults.
+
+The same cells as any other run, on generated tables (:func:`benchmarks.problems.grown`). When a
+fit took too long or crashed, larger ones of the same model are rows that say so and are not tried.
+
+    python -m benchmarks growth
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from benchmarks import machine, run
+from benchmarks.rows import KEY, Rows
+
+RIVALS = ("seplearn", "tensorsl", "ebm", "lightgbm", "xgboost")
+BY_ROWS = tuple((n, 10) for n in (1_000, 10_000, 100_000, 1_000_000))
+BY_FEATURES = tuple((10_000, p) for p in (5, 10, 20, 50, 100, 200))
+
+
+def measure(rows: Rows, rivals: tuple[str, ...], timeout: float, **options: Any) -> None:
+    """Run what has no row, small tables first, one fit at a time."""
+    about = {"commit": machine.commit(), "machine": machine.describe("numpy")}
+    for sizes in tqdm([BY_ROWS, BY_FEATURES], desc="rows, features"):
+        for rival in tqdm(rivals, desc="models", leave=False):
+            too_much: str | None = None
+            for n, p in sizes:
+                [cell] = run.cells([f"grown:{n}x{p}"], [0], [rival], **options)
+                if tuple(cell[name] for name in KEY) not in rows.done():
+                    if too_much is None:
+                        row = run.run_cell(cell, timeout)
+                    else:
+                        row = {name: cell[name] for name in KEY}
+                        row |= {"status": "skipped", "reason": f"{too_much} did not end well"}
+                    rows.append(row | about)
+                if _status(rows, cell) != "ok":
+                    too_much = too_much or cell["problem"]
+
+
+def _status(rows: Rows, cell: dict[str, Any]) -> str:
+    keyed = {tuple(row[name] for name in KEY): row for row in rows.read()}
+    return str(keyed[tuple(cell[name] for name in KEY)]["status"])
+
+
+def table(rows: list[dict[str, Any]], column: str, sizes: tuple[tuple[int, int], ...]) -> Any:
+    """Sizes by rivals; NaN where there is no result."""
+    found = {(row["problem"], row["rival"]): row[column] for row in rows if row["status"] == "ok"}
+    names = [f"grown:{n}x{p}" for n, p in sizes]
+    rivals = [r for r in RIVALS if any((name, r) in found for name in names)]
+    values = [[found.get((name, rival), np.nan) for rival in rivals] for name in names]
+    return pd.DataFrame(values, index=[f"{n:,} x {p}" for n, p in sizes], columns=rivals)
+
+
+def markdown(rows: list[dict[str, Any]]) -> str:
+    """Times and memory beside ours, size by size."""
+    from benchmarks.report import markdown_table
+
+    cores = sorted({row["cores"] for row in rows if row["status"] == "ok"})
+    what = (
+        f"Generated tables, defaults of every model, {' or '.join(map(str, cores))} core(s) for "
+        "each fit, one after the other. Times and memory are given as multiples of ours; below 1 "
+        "is better for the rival. Memory is the peak of the process, table included."
+    )
+    lines = ["# Time and memory against rows and features", "", what, ""]
+    for sizes in (BY_ROWS, BY_FEATURES):
+        for column, title in (("fit_seconds", "Time to fit"), ("peak_mib", "Peak memory")):
+            numbers = table(rows, column, sizes)
+            unit = "s" if column == "fit_seconds" else "MiB"
+            shown = numbers.div(numbers["seplearn"], axis=0).map(_multiple)
+            shown.insert(0, f"ours, {unit}", numbers["seplearn"].map(lambda v: f"{v:.3g}"))
+            against = "rows" if sizes is BY_ROWS else "features"
+            lines += markdown_table(shown.drop(columns="seplearn"), f"{title} against {against}")
+    missing = [row for row in rows if row["status"] != "ok"]
+    lines += ["## Without a result", ""] if missing else []
+    lines += [
+        f"- {row['rival']} on {row['problem'].removeprefix('grown:')}: {row['status']}, "
+        f"{row['reason'].replace('grown:', '')}"
+        for row in missing
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _multiple(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.2g}" if value < 10 else f"{value:.0f}"
+
+
+def figure(rows: list[dict[str, Any]]) -> Any:
+    """Two by two: time and memory against rows and features, logarithmic."""
+    from matplotlib.figure import Figure
+
+    canvas = Figure(figsize=(9.0, 6.4), layout="constrained")
+    panels = canvas.subplots(2, 2, sharey="row")
+    words = {"fit_seconds": "seconds to fit", "peak_mib": "peak memory, MiB"}
+    for across, (sizes, place) in enumerate(((BY_ROWS, 0), (BY_FEATURES, 1))):
+        for down, (column, label) in enumerate(words.items()):
+            axes, numbers = panels[down, across], table(rows, column, sizes)
+            for rival in numbers:
+                mine = rival == "seplearn"
+                axes.plot([size[place] for size in sizes], numbers[rival], marker="o",
+                          markersize=4, label=rival, linewidth=2.4 if mine else 1.3,
+                          zorder=3 if mine else 2)  # fmt: skip
+            axes.set(xscale="log", yscale="log")
+            axes.grid(alpha=0.25)
+            axes.set_xlabel("rows (10 features)" if place == 0 else "features (10,000 rows)")
+            axes.set_ylabel(label if across == 0 else "")
+    panels[0, 0].legend(frameon=False, fontsize=8)
+    return canvas
+
+
+def write(rows: list[dict[str, Any]], folder: Path) -> list[Path]:
+    """Page and figure."""
+    folder.mkdir(parents=True, exist_ok=True)
+    page, picture = folder / "growth.md", folder / "growth.png"
+    page.write_text(markdown(rows), encoding="utf-8")
+    figure(rows).savefig(picture, dpi=120)
+    return [page, picture]
