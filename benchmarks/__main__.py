@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import accuracy, compare, data, growth, problems, report, run, tune
+from benchmarks import compare, data, growth, paper_page, problems, report, run, tune
 from benchmarks.rivals import RIVALS
 from benchmarks.rows import Rows
 
 RESULTS = Path(__file__).parent / "results"
-PAPER_SPLIT = 42
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     fits.add_argument("--jobs", type=int, default=1, help="fits at a time; times suffer from it")
     tuning = commands.add_parser("tune", help="search parameters on the training part; resumes")
     _common(tuning)
-    tuning.add_argument("--split", type=int, default=PAPER_SPLIT)
+    tuning.add_argument("--split", type=int, default=report.PAPER_SPLIT)
     tuning.add_argument("--trials", type=int, default=200)
     tuning.add_argument("--folds", type=int, default=tune.N_FOLDS)
     sizes = commands.add_parser("growth", help="time and memory against rows and features; resumes")
@@ -39,18 +38,14 @@ def _parser() -> argparse.ArgumentParser:
     sizes.add_argument("--results", type=Path, default=RESULTS, help="folder of the results")
     sizes.add_argument("--timeout", type=float, default=900.0, help="seconds a fit may take")
     tables = commands.add_parser("report", help="tables and figures from the rows")
+    tables.add_argument("--data-dir", type=Path, default=data.DEFAULT_FOLDER)
     tables.add_argument("--results", type=Path, default=RESULTS)
     two = commands.add_parser("compare", help="time the working tree beside a revision")
     two.add_argument("--base", required=True, help="a revision of git")
     two.add_argument("--repetitions", type=int, default=5)
     two.add_argument("--relative", type=float, default=compare.RELATIVE, help="share")
+    two.add_argument("--output", type=Path, help="a file for the table, besides the terminal")
     two.add_argument("--absolute", type=float, default=compare.ABSOLUTE, help="seconds")
-    command = commands.add_parser("accuracy", help=accuracy.__doc__.splitlines()[0])
-    command.add_argument("--data-dir", type=Path, default=data.DEFAULT_FOLDER)
-    only = "only these models; 'speed' for the fit times"
-    command.add_argument("--models", nargs="*", default=None, help=only)
-    command.add_argument("--again", nargs="*", default=[], help="forget the rows of these first")
-    command.add_argument("--report", action="store_true", help="write the tables, fit nothing")
     return parser
 
 
@@ -58,7 +53,7 @@ def _run(arguments: argparse.Namespace) -> None:
     names = arguments.problems or problems.names(arguments.data_dir)
     params = None
     if arguments.tag == "tuned":
-        params = tune.tuned(arguments.results / "tuned", PAPER_SPLIT)
+        params = tune.tuned(arguments.results / "tuned", report.PAPER_SPLIT)
     elif arguments.tag == "published":
         published = data.tuned_parameters(arguments.data_dir)
         params = {
@@ -90,6 +85,16 @@ def _tune(arguments: argparse.Namespace) -> None:
                 print(f"{name}, {rival}: {error}")
 
 
+def _report(results: Path, folder: Path) -> None:
+    rows, target = Rows(results / "runs.jsonl").read(), results / "report"
+    written = report.write(rows, report.FRESH, target)
+    written += report.write(rows, report.PAPER, target, paper_page.lines(rows, folder))
+    sizes = Rows(results / "growth.jsonl").read()
+    written += growth.write(sizes, target) if sizes else []
+    for path in written:
+        print(f"wrote {path}")
+
+
 def main() -> None:
     arguments = _parser().parse_args()
     if arguments.command == "run":
@@ -100,15 +105,10 @@ def main() -> None:
         rows = Rows(arguments.results / "growth.jsonl")
         growth.measure(rows, tuple(arguments.rivals), arguments.timeout)
     elif arguments.command == "report":
-        rows = Rows(arguments.results / "runs.jsonl").read()
-        for tag in sorted({row["tag"] for row in rows}):
-            for path in report.write(rows, tag, arguments.results / "report"):
-                print(f"wrote {path}")
-    elif arguments.command == "compare":
-        chosen = (arguments.repetitions, arguments.relative, arguments.absolute)
-        raise SystemExit(compare.main(arguments.base, *chosen))
+        _report(arguments.results, arguments.data_dir)
     else:
-        accuracy.main(arguments)
+        chosen = (arguments.repetitions, arguments.relative, arguments.absolute)
+        raise SystemExit(compare.main(arguments.base, *chosen, arguments.output))
 
 
 if __name__ == "__main__":

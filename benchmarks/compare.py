@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchmarks import machine
+
 ROOT = Path(__file__).parents[1]
 RELATIVE, ABSOLUTE = 0.15, 0.05  # share, seconds
 
@@ -101,12 +103,24 @@ def verdicts(
     ]
 
 
-def main(base: str, repetitions: int, relative: float, absolute: float) -> int:
+def markdown(rows: list[dict[str, Any]]) -> str:
+    """The verdicts as a table."""
+    lines = ["| case | base, s | head, s | head / base | |", "|---|---|---|---|---|"]
+    for row in rows:
+        numbers = f"{row['base']:.3f} | {row['head']:.3f} | {row['ratio']:.2f}"
+        lines.append(f"| {row['case']} | {numbers} | {'slower' if row['slower'] else ''} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(
+    base: str, repetitions: int, relative: float, absolute: float, output: Path | None = None
+) -> int:
     """Compare the working tree with a revision; 1 if anything is slower."""
     with checked_out(base) as tree:
         rows = verdicts(alternate(tree, ROOT, repetitions), relative, absolute)
-    print("| case | base, s | head, s | head / base | |\n|---|---|---|---|---|")
-    for row in rows:
-        numbers = f"{row['base']:.3f} | {row['head']:.3f} | {row['ratio']:.2f}"
-        print(f"| {row['case']} | {numbers} | {'slower' if row['slower'] else ''} |")
+    table = markdown(rows)
+    print(table)
+    if output is not None:
+        head = f"Base {base}, head {machine.commit()}; best of {repetitions} runs, alternating.\n\n"
+        output.write_text(head + table, encoding="utf-8")
     return int(any(row["slower"] for row in rows))

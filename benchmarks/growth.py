@@ -8,6 +8,7 @@ fit took too long or crashed, larger ones of the same model are rows that say so
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,21 @@ from benchmarks import machine, run
 from benchmarks.rows import KEY, Rows
 
 RIVALS = ("seplearn", "tensorsl", "ebm", "lightgbm", "xgboost")
+Sizes = tuple[tuple[int, int], ...]
 BY_ROWS = tuple((n, 10) for n in (1_000, 10_000, 100_000, 1_000_000))
 BY_FEATURES = tuple((10_000, p) for p in (5, 10, 20, 50, 100, 200))
 
 
-def measure(rows: Rows, rivals: tuple[str, ...], timeout: float, **options: Any) -> None:
+def measure(
+    rows: Rows,
+    rivals: tuple[str, ...],
+    timeout: float,
+    series: Iterable[Sizes] = (BY_ROWS, BY_FEATURES),
+    **options: Any,
+) -> None:
     """Run what has no row, small tables first, one fit at a time."""
     about = {"commit": machine.commit(), "machine": machine.describe("numpy")}
-    for sizes in tqdm([BY_ROWS, BY_FEATURES], desc="rows, features"):
+    for sizes in tqdm(list(series), desc="rows, features"):
         for rival in tqdm(rivals, desc="models", leave=False):
             too_much: str | None = None
             for n, p in sizes:
@@ -47,7 +55,7 @@ def _status(rows: Rows, cell: dict[str, Any]) -> str:
     return str(keyed[tuple(cell[name] for name in KEY)]["status"])
 
 
-def table(rows: list[dict[str, Any]], column: str, sizes: tuple[tuple[int, int], ...]) -> Any:
+def table(rows: list[dict[str, Any]], column: str, sizes: Sizes) -> Any:
     """Sizes by rivals; NaN where there is no result."""
     found = {(row["problem"], row["rival"]): row[column] for row in rows if row["status"] == "ok"}
     names = [f"grown:{n}x{p}" for n, p in sizes]

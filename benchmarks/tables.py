@@ -73,11 +73,11 @@ def memory_line(memory: dict[str, Any]) -> list[str]:
     return [line]
 
 
-def accuracy_sections() -> list[str]:
-    """The summary of the accuracy benchmark, without its table of every dataset."""
-    page = (Path(__file__).parent / "results" / "accuracy.md").read_text(encoding="utf-8")
-    body = page.split("## ", 1)[1].split("## Every dataset")[0]
-    return ("### " + body.replace("\n## ", "\n### ")).rstrip().splitlines()
+def page_sections(name: str, until: str) -> list[str]:
+    """A page of the report up to a heading, its own headings two levels down."""
+    page = (Path(__file__).parent / "results" / "report" / name).read_text(encoding="utf-8")
+    body = page.split(until)[0].replace("\n## ", "\n#### ")
+    return ("##" + body).rstrip().splitlines()
 
 
 def coverage_lines(coverage: dict[str, Any]) -> list[str]:
@@ -110,7 +110,17 @@ def replace_between(path: Path, start: str, end: str, lines: list[str]) -> None:
 def main() -> None:
     speed, fidelity = speed_table(read("speed")), fidelity_table(read("fidelity"))
     paper = ["### The paper's way (`TSLRegressor.paper`)", "", *speed, "", *fidelity]
-    tables = [*accuracy_sections(), "", *paper, "", *memory_line(read("memory"))]
+    tables = [
+        *page_sections("fresh_splits.md", "## RMSE"),
+        "",
+        *page_sections("paper_split.md", "## RMSE"),
+        "",
+        *page_sections("growth.md", "## Peak memory"),
+        "",
+        *paper,
+        "",
+        *memory_line(read("memory")),
+    ]
     replace_between(ROOT / "README.md", START, END, tables)
     page = ROOT / "docs" / "why-it-is-built-so.md"
     replace_between(page, COVERAGE_START, COVERAGE_END, coverage_lines(read("coverage")))

@@ -11,7 +11,7 @@ def _tsl(preset: dict[str, Any]) -> Any:
     def make(parameters: dict[str, Any], seed: int) -> Any:
         from seplearn import TSLRegressor
 
-        return TSLRegressor(random_state=seed, n_jobs=-1, **(preset | parameters))
+        return TSLRegressor(**({"random_state": seed, "n_jobs": -1} | preset | parameters))
 
     return make
 
@@ -43,6 +43,7 @@ SPACE = {
 }
 RIVALS = (
     _rival("seplearn", _tsl({}), space=SPACE),
+    _rival("seplearn, another seed", _tsl({"random_state": 1})),
     _rival("seplearn, 2 stages", _tsl({"n_stages": 2})),
     _rival("seplearn, 10 stages", _tsl(_TEN)),
     _rival("seplearn, 10 stages, free", _tsl(_TEN | {"energy": 0.007})),

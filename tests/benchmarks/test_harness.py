@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import compare, problems, report, run, tune
+from benchmarks import compare, growth, paper_page, problems, report, run, tune
 from benchmarks.cell import measure, parts_of
 from benchmarks.encoding import numbers_only
 from benchmarks.rivals import RIVALS
@@ -56,7 +56,7 @@ def test_what_goes_wrong_is_a_row(tmp_path):
     assert found["picky"] == ("skipped", "picky does not take missing values")
     assert "rival must be one of" in found["unknown"][1]
     assert run.run(todo, rows, timeout=12.0, jobs=1) == 0
-    page = report.markdown(rows.read(), "default")
+    page = report.markdown(rows.read(), report.FRESH)
     assert "hangs on made:rents, split 0: timeout, more than 12 s" in page
 
 
@@ -136,19 +136,89 @@ def made_rows():
 
 def test_reports_have_ratios_ranks_and_what_is_missing(tmp_path):
     rows = made_rows()
-    ratios = {r["rival"]: r for r in report.ratio_rows(report.paired(rows, "default"))}
+    logs = report.log_ratios(report.cells(report.FRESH.rows(rows)))
+    ratios = {r["model"]: r for r in report.ratio_rows(logs)}
+    assert set(ratios) == {"fast", "slow"}
     assert ratios["fast"]["ratio"] == pytest.approx(np.sqrt(0.5))
     assert (ratios["fast"]["wins"], ratios["fast"]["problems"]) == (1, 2)
     assert (ratios["slow"]["problems"], ratios["slow"]["ratio"]) == (1, pytest.approx(1 / 1.5))
     assert ratios["fast"]["worst_problem"] == "b"
     assert ratios["fast"]["low"] <= ratios["fast"]["ratio"] <= ratios["fast"]["high"]
-    table = report.with_ranks(report.means(rows, "default"))
-    assert table.loc["a", "seplearn"] == "1.5 (***)"
-    assert table.loc["a", "fast"] == "3 (*)"
+    table = report.with_ranks(np.exp(logs))
+    assert table.loc["a", "seplearn"] == "1.000 (***)"
+    assert table.loc["a", "fast"] == "2.000 (*)"
     assert table.loc["b", "slow"] == ""
-    page, csv, picture = report.write(rows, "default", tmp_path)
-    assert "slow on b, split 0: failed, too slow" in page.read_text(encoding="utf-8")
+    page, csv, picture = report.write(rows, report.FRESH, tmp_path)
+    text = page.read_text(encoding="utf-8")
+    assert "slow on b, split 0: failed, too slow" in text
+    assert "| a | 1.5 (***) | 2.000 (*) | 1.500 (**) |" in text
     assert len(pd.read_csv(csv)) == len(rows)
+    assert picture.stat().st_size > 5_000
+
+
+def test_ratios_are_taken_on_splits_that_both_have():
+    """A rival that lacks the hard split must not look better for it."""
+    rows = [row for row in made_rows() if (row["rival"], row["split"]) != ("fast", 1)]
+    logs = report.log_ratios(report.cells(report.FRESH.rows(rows)))
+    assert np.exp(logs.loc["a", "fast"]) == pytest.approx(2.0)
+
+
+def test_the_papers_split_has_a_page_of_its_own(tmp_path):
+    shared = {"problem": "a", "split": 42, "status": "ok", "fit_seconds": 1.0, "cores": 1}
+    models = [("seplearn", "default", 1.0, 2.0), ("seplearn", "tuned", 0.8, 4.0),
+              ("seplearn, 10 stages", "default", 1.1, 3.0), ("ebm", "published", 2.0, None),
+              ("seplearn, 10 stages, free", "default", 1.0, 9.0),
+              ("seplearn, another seed", "default", 1.25, 2.0)]  # fmt: skip
+    rows = made_rows()
+    for rival, tag, rmse, cancellation in models:
+        facts = {} if cancellation is None else {"cancellation": cancellation}
+        rows.append(shared | {"rival": rival, "tag": tag, "rmse": rmse, "facts": facts})
+    (tmp_path / "reference").mkdir()
+    (tmp_path / "reference" / "paper_results.csv").write_text(
+        "dataset,ebm,tsl_r2,tsl_r10,lightgbm_blackbox,random_forest_blackbox,xgboost_blackbox\n"
+        "a,4.0,5.0,2.0,1.6,9.0,9.0\n"
+    )
+    text = report.markdown(rows, report.PAPER, paper_page.lines(rows, tmp_path))
+    assert "| ebm, published | 1 | 0.500 |" in text
+    assert "| best of 3 black boxes | 0.625 | 1 of 1 |" in text
+    assert "| best of 3 black boxes, ours tuned | 0.500 | 1 of 1 |" in text
+    assert "| best of 8 interpretable models | 0.500 | 1 of 1 |" in text
+    assert "Two seeds end 25.00% apart" in text
+    assert "`seplearn, 10 stages`: median 3.00" in text
+    assert "RMSE x 1.1000" in text
+    assert "slow" not in text
+
+
+def test_growth_stops_where_a_model_gave_up(tmp_path):
+    rows = Rows(tmp_path / "growth.jsonl")
+    sizes = ((50, 4), (100, 4))
+    for _ in range(2):
+        growth.measure(rows, ("seplearn", "dies"), 60.0, [sizes], module=FAKES)
+    found = {(row["rival"], row["problem"]): row["status"] for row in rows.read()}
+    assert len(rows.read()) == 4
+    assert found["seplearn", "grown:100x4"] == "ok"
+    assert found["dies", "grown:50x4"] == "failed"
+    assert found["dies", "grown:100x4"] == "skipped"
+    X, y = problems.load("grown:50x4", None)
+    assert X.shape == (50, 4)
+    assert y.std() > 0.5
+
+
+def test_growth_is_told_in_multiples_of_ours(tmp_path):
+    rows = [
+        {"problem": f"grown:{n}x{p}", "rival": rival, "split": 0, "tag": "default", "cores": 1,
+         "status": "ok", "fit_seconds": slow * n * p / 1e4, "peak_mib": 100.0 * slow}
+        for n, p in (*growth.BY_ROWS, *growth.BY_FEATURES)
+        for rival, slow in (("seplearn", 1.0), ("ebm", 40.0))
+        if not (rival == "ebm" and n == 1_000_000)
+    ]  # fmt: skip
+    rows.append({"problem": "grown:1000000x10", "rival": "ebm", "split": 0, "tag": "default",
+                 "status": "timeout", "reason": "more than 900 s"})  # fmt: skip
+    page, picture = growth.write(rows, tmp_path)
+    text = page.read_text(encoding="utf-8")
+    assert "| 1,000 x 10 | 1 | 40 |" in text
+    assert "| 1,000,000 x 10 | 1e+03 |  |" in text
+    assert "ebm on 1000000x10: timeout, more than 900 s" in text
     assert picture.stat().st_size > 5_000
 
 
@@ -220,4 +290,4 @@ def test_the_command_line_runs_and_reports(tmp_path):
     line = (tmp_path / "runs.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(line) == 1
     assert json.loads(line[0])["status"] == "ok"
-    assert (tmp_path / "report" / "default.md").exists()
+    assert (tmp_path / "report" / "fresh_splits.md").exists()
