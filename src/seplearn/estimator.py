@@ -11,19 +11,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from seplearn._rules import Interval
 from seplearn.kernels.arrays import CodeArray, FloatArray
+from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
 from seplearn.model.model import SeparationModel
 from seplearn.model.plain import to_plain
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import Stage
-from seplearn.table.columns import open_table
+from seplearn.table.columns import Table, open_table
 from seplearn.table.schema import Schema
+from seplearn.table.training import training_rows
 
 
 class SeparationEstimator(RegressorMixin, BaseEstimator):
     """A regressor whose fit leaves a :class:`SeparationModel` behind in ``model_``."""
 
     _kind: ClassVar[str]  # what files call it
+    target_name_: str | None
+    evaluation_: Evaluation | None
 
     def _store(self, schema: Schema, model: SeparationModel, history: list[StageRecord]) -> None:
         self.model_ = model
@@ -34,12 +38,15 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self._library = schema.library
+        self.target_name_ = schema.target
+        self.evaluation_ = None
 
     @property
     def _schema(self) -> Schema:
         names = getattr(self, "feature_names_in_", None)
         library = getattr(self, "_library", None)
-        return Schema(self.n_features_in_, None if names is None else tuple(names), library)
+        features = None if names is None else tuple(names)
+        return Schema(self.n_features_in_, features, library, self.target_name_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -99,6 +106,37 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         codes = self._codes(X)
         return self.model_.contributions(codes)
 
+    def evaluate(
+        self, X: Any, y: Any, sample_weight: Any = None, *, keep: bool = False
+    ) -> Evaluation:
+        """Errors, calibration and residuals of the predictions for rows with a known target.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            Rows that the model was not fitted to, if the errors are to mean anything.
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+        keep : bool
+            Remember the result in ``evaluation_``: it is then saved with the model and shown by
+            reports.
+
+        Examples
+        --------
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.masked_interaction(1000, random_state=0)
+        >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X[:800], y[:800])
+        >>> model.evaluate(X[800:], y[800:]).n_rows
+        200
+        """
+        check_is_fitted(self)
+        rows = training_rows(X, y, sample_weight, scaled=False)
+        prediction = self.model_.predict(self._codes_of(rows.table))
+        result = Evaluation.of(rows.y, prediction, rows.weight)
+        if keep:
+            self.evaluation_ = result
+        return result
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file; :func:`seplearn.load_model` reads it.
 
@@ -113,7 +151,10 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         params = self.get_params(deep=False)
         history = tuple(self.history_)
-        write_file(path, StoredModel(self.model_, self._schema, history, params, self._kind))
+        stored = StoredModel(
+            self.model_, self._schema, history, params, self._kind, self.evaluation_
+        )
+        write_file(path, stored)
 
     def to_dict(self) -> dict[str, Any]:
         """The model as plain numbers and lists for ``json.dump``; see ``docs/model-json.md``."""
@@ -122,6 +163,8 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
 
     def _codes(self, X: Any) -> CodeArray:
         check_is_fitted(self)
-        table = open_table(X)
+        return self._codes_of(open_table(X))
+
+    def _codes_of(self, table: Table) -> CodeArray:
         columns = self._schema.columns_in(table, type(self).__name__)
         return self.model_.bins.codes(table, columns)

@@ -56,4 +56,5 @@ def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
     except (TypeError, ValueError) as error:
         raise ModelFormatError(f"{path}: parameters of the model are not valid: {error}") from error
     estimator._store(stored.schema, stored.model, list(stored.history))
+    estimator.evaluation_ = stored.evaluation
     return estimator

@@ -25,6 +25,7 @@ from seplearn.fitting.reference import reference_rows
 from seplearn.fitting.workers import ThreadWorkers, n_threads
 from seplearn.kernels.arrays import FloatArray
 from seplearn.table.binning import bin_table, bins_at_most
+from seplearn.table.columns import target_name
 from seplearn.table.constraints import feature_directions
 from seplearn.table.schema import Schema, categorical_columns
 from seplearn.table.training import eval_rows, target_scale, training_rows
@@ -245,7 +246,7 @@ class TSLRegressor(SeparationEstimator):
         if callback is not None and not callable(callback):
             raise wrong_type("callback", "a callable or None", callback)
         rows = training_rows(X, y, sample_weight, groups)
-        schema = Schema.of(rows.table)
+        schema = Schema.of(rows.table, target_name(y))
         categorical = categorical_columns(rows.table, self.categorical_features)
         options = self._options(feature_directions(rows.table, self.monotonic_cst, categorical))
         check_options(options, eval_set, groups)

@@ -19,6 +19,7 @@ from seplearn.fitting.sepals import AlsOptions, fit_sepals
 from seplearn.fitting.workers import ThreadWorkers, n_threads
 from seplearn.model.record import StageRecord
 from seplearn.table.binning import bin_centres, bin_table
+from seplearn.table.columns import target_name
 from seplearn.table.schema import Schema, categorical_columns
 from seplearn.table.training import target_scale, training_rows
 
@@ -131,7 +132,7 @@ class SepALSRegressor(SeparationEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         check_parameters(SEPALS_PARAMETERS, self.get_params(deep=False))
         rows = training_rows(X, y, sample_weight)
-        schema = Schema.of(rows.table)
+        schema = Schema.of(rows.table, target_name(y))
         categorical = categorical_columns(rows.table, self.categorical_features)
         scale = target_scale(rows.y, rows.weight)
         names = AlsOptions.__dataclass_fields__

@@ -19,6 +19,7 @@ from safetensors.numpy import save as save_tensors
 
 from seplearn._errors import ModelFormatError
 from seplearn.kernels.arrays import FloatArray
+from seplearn.model.evaluation import Evaluation
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
 from seplearn.model.reference import Reference
@@ -47,6 +48,7 @@ class StoredModel:
     history: tuple[StageRecord, ...]
     params: dict[str, Any]
     estimator: str = "TSLRegressor"
+    evaluation: Evaluation | None = None
 
 
 def write_file(path: str | os.PathLike[str], stored: StoredModel) -> None:
@@ -101,6 +103,8 @@ def encode(stored: StoredModel) -> bytes:
         "estimator": stored.estimator,
         "names": stored.schema.names,
         "frame": stored.schema.library,
+        "target": stored.schema.target,
+        "evaluation": None if stored.evaluation is None else stored.evaluation.to_plain(),
         "axes": [_axis_header(axis) for axis in bins.axes],
         "intercept": stored.model.intercept,
         "stages": [
@@ -217,7 +221,9 @@ def _assemble(header: dict[str, Any], tensors: Mapping[str, Any]) -> StoredModel
         _require(_texts(names) and len(set(names)) == len(names) == len(axes), "names of features")
     library = header.get("frame")
     _require(library is None or isinstance(library, str), "library of the table")
-    schema = Schema(len(axes), None if names is None else tuple(names), library)
+    target = header.get("target")
+    _require(target is None or isinstance(target, str), "name of the target")
+    schema = Schema(len(axes), None if names is None else tuple(names), library, target)
     model = SeparationModel(bins, _finite(header["intercept"]), stages)
     if header["version"] >= 2:
         model = replace(model, replicates=_replicates(model, tensors))
@@ -231,7 +237,9 @@ def _assemble(header: dict[str, Any], tensors: Mapping[str, Any]) -> StoredModel
     params = {k: _parameter(v) for k, v in params.items()}
     estimator = header.get("estimator", "TSLRegressor")
     _require(isinstance(estimator, str), "name of the estimator")
-    return StoredModel(model, schema, history, params, estimator)
+    kept = header.get("evaluation")
+    evaluation = None if kept is None else Evaluation.from_plain(kept)
+    return StoredModel(model, schema, history, params, estimator, evaluation)
 
 
 def _axes(headers: Any, edges: FloatArray, values: FloatArray) -> tuple[Axis, ...]:

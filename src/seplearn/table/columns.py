@@ -91,6 +91,15 @@ def read_target(y: Any) -> Any:
     return native.to_numpy() if isinstance(native, nw.Series) else y
 
 
+def target_name(y: Any) -> str | None:
+    """The name of a Series or of the column of a one-column frame, if it is a text."""
+    native = nw.from_native(y, pass_through=True, allow_series=True)
+    if isinstance(native, nw.DataFrame) and native.shape[1] == 1:
+        native = native[:, 0]
+    name = native.name if isinstance(native, nw.Series) else None
+    return name if isinstance(name, str) and name else None
+
+
 class ArrayTable:
     """A 2D array; columns of an object array may each be numbers or levels."""
 

@@ -22,11 +22,14 @@ class Schema:
     ----------
     library : str or None
         The data frame library of the training table, in which explanations answer.
+    target : str or None
+        The name of the target, if it came with one.
     """
 
     n_features: int
     names: tuple[str, ...] | None
     library: str | None = None
+    target: str | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -34,12 +37,12 @@ class Schema:
         return self.names or tuple(f"x{j}" for j in range(self.n_features))
 
     @staticmethod
-    def of(table: Table) -> Schema:
+    def of(table: Table, target: str | None = None) -> Schema:
         """The schema of a training table; its names must be distinct."""
         if table.names is not None and len(set(table.names)) < len(table.names):
             twice = [name for name, count in Counter(table.names).items() if count > 1]
             raise ValueError(f"names of columns must be distinct, got more than one of {twice}")
-        return Schema(table.n_columns, table.names, table.library)
+        return Schema(table.n_columns, table.names, table.library, target)
 
     def columns_in(self, table: Table, estimator: str) -> list[int]:
         """Where the features are in ``table``: by name if both have names, else by position."""

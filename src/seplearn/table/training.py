@@ -22,8 +22,10 @@ class TrainingRows(NamedTuple):
     groups: IntArray | None
 
 
-def training_rows(X: Any, y: Any, sample_weight: Any, groups: Any = None) -> TrainingRows:
-    """The rows with a positive weight."""
+def training_rows(
+    X: Any, y: Any, sample_weight: Any, groups: Any = None, *, scaled: bool = True
+) -> TrainingRows:
+    """The rows with a positive weight; ``scaled`` weights stand for a number of rows."""
     table, y = rows_with_target(X, y)
     if sample_weight is not None and not np.asarray(sample_weight).any():
         raise ValueError("sample_weight must have a positive sum, got zeros only")
@@ -33,7 +35,7 @@ def training_rows(X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Tra
         used = weight > 0
         table, y, weight = table.rows(used), y[used], weight[used]
         group_numbers = None if group_numbers is None else group_numbers[used]
-    return TrainingRows(table, y, _as_counts(weight), group_numbers)
+    return TrainingRows(table, y, _as_counts(weight) if scaled else weight, group_numbers)
 
 
 def rows_with_target(X: Any, y: Any) -> tuple[Table, FloatArray]:
