@@ -17,6 +17,7 @@ def test_exported_names():
     assert sorted(seplearn.__all__) == [
         "Branch", "ModelFormatError", "SepALSRegressor", "SeparationModel", "Stage", "StageRecord",
         "TSLRegressor", "__version__", "datasets", "explain", "load_model",
+        "report",
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [

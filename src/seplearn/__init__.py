@@ -1,6 +1,6 @@
 """Separation learning: glass-box models that are sums of products of one-dimensional curves."""
 
-from seplearn import datasets, explain
+from seplearn import datasets, explain, report
 from seplearn._errors import ModelFormatError
 from seplearn.loading import load_model
 from seplearn.model import Branch, SeparationModel, Stage, StageRecord
@@ -21,4 +21,5 @@ __all__ = [
     "datasets",
     "explain",
     "load_model",
+    "report",
 ]

@@ -14,6 +14,21 @@ from seplearn.table.columns import Table, is_missing, level_name
 RARE, MISSING, UNSEEN = "(rare)", "(missing)", "(unseen)"
 
 
+def number_text(value: float, digits: int) -> str:
+    """A number with so many significant digits, without an exponent where that can be read.
+
+    Examples
+    --------
+    >>> number_text(1234.5, 3), number_text(-0.00123, 2), number_text(1.5e12, 3)
+    ('1230', '-0.0012', '1.5e+12')
+    """
+    rounded = float(f"{value:.{digits}g}")
+    if rounded != 0.0 and not 1e-5 <= abs(rounded) < 1e7:
+        return f"{rounded:.{digits}g}"
+    text = np.format_float_positional(rounded, trim="-")
+    return "0" if text == "-0" else text
+
+
 def level_names(axis: CategoricalAxis) -> list[str]:
     """A name per bin."""
     return [*axis.levels, RARE, MISSING, UNSEEN]

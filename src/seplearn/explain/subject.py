@@ -95,6 +95,8 @@ class Subject:
 
     def rows(self, background: Any, name: str = "background") -> Reference:
         """The rows of the argument ``name``: those of a table, or those the model keeps."""
+        if isinstance(background, Reference):
+            return background
         if background is not None:
             try:
                 codes = self.codes(background)

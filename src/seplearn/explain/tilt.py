@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from seplearn.explain.axes import number_text
 from seplearn.explain.curves import backbone_and_tilt, stage_scales
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject, check_number
@@ -41,7 +42,7 @@ class Flip:
 def places(flips: Sequence[Flip]) -> list[str]:
     """Where flips are, in words, with as many digits as tell them apart."""
     for digits in (3, 4, 5, 6, 9):
-        words = [f"at {flip.at:.{digits}g}" for flip in flips]
+        words = [f"at {number_text(flip.at, digits)}" for flip in flips]
         if len(set(words)) == len(words):
             break
     return [

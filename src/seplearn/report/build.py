@@ -1,0 +1,108 @@
+"""From a fitted model to the page: contents as JSON, template, styles and scripts in one file."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from seplearn.report.content import page_content
+
+_SCRIPTS = ("model.js", "dom.js", "charts.js", "story.js", "curves.js", "whatif.js", "start.js")
+
+
+def write_report(
+    model: Any,
+    path: str | os.PathLike[str],
+    X: Any = None,
+    y: Any = None,
+    *,
+    title: str | None = None,
+    n_rows: int = 200,
+    random_state: int = 0,
+) -> None:
+    """Write a page that opens in any browser, from disk and offline.
+
+    The page holds the whole model: whoever has it can read every curve, and recompute every
+    prediction in the what-if panel. With ``X`` it also holds up to ``n_rows`` of its rows, as they
+    are.
+
+    Parameters
+    ----------
+    model : TSLRegressor or SepALSRegressor
+        Fitted, or loaded from a file.
+    path : str or path
+        Where to; written beside its place first and then moved there.
+    X : table, optional
+        Rows to start the what-if panel from, and over which sizes are taken. By default the
+        reference rows that the model keeps, which are known to the bin only.
+    y : array-like of shape (n,), optional
+        The target of these rows, for errors and calibration: rows that the model was not fitted to,
+        if they are to mean anything. By default what ``evaluate(..., keep=True)`` remembered.
+    title : str, optional
+        By default made of the target's name.
+    n_rows : int
+        Rows in the page at most, drawn at random.
+    random_state : int
+        Seed of the draw.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from seplearn import TSLRegressor, datasets, report
+    >>> X, y = datasets.rents(600, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X[:500], y[:500])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = pathlib.Path(folder) / "report.html"
+    ...     report.write_report(model, page, X[500:], y[500:])
+    ...     "</html>" in page.read_text(encoding="utf-8")
+    True
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path must be in a folder that exists, got {str(target)!r}")
+    text = report_html(model, X, y, title=title, n_rows=n_rows, random_state=random_state)
+    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def report_html(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    title: str | None = None,
+    n_rows: int = 200,
+    random_state: int = 0,
+) -> str:
+    """The page as text; see :func:`write_report`."""
+    content = page_content(model, X, y, title, n_rows, random_state)
+    scripts = "\n".join(_asset(name) for name in _SCRIPTS)
+    filled = {
+        "title": html.escape(content["title"]),
+        "style": _asset("page.css"),
+        "data": _as_script_text(content),
+        "script": scripts,
+    }
+    # In one pass: what is filled in is not searched for further places.
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: filled[found[1]], _asset("page.html"))
+
+
+def _asset(name: str) -> str:
+    return (files("seplearn.report") / "page" / name).read_text(encoding="utf-8")
+
+
+def _as_script_text(content: dict[str, Any]) -> str:
+    """JSON that cannot end the script element it stands in, whatever names and levels hold."""
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -1,0 +1,243 @@
+// Small charts as SVG. Colours come from the style sheet, so that both themes and print work.
+
+function ticks(low, high, about) {
+  const raw = (high - low) / about;
+  if (!(raw > 0) || !Number.isFinite(raw)) return [low];
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw);
+  const out = [];
+  for (let k = Math.ceil(low / step); k * step <= high + 1e-9 * step; k++) out.push(k * step);
+  return out;
+}
+
+// Round multiples on an axis of logarithms: the coarsest steps of which three can be seen.
+function multipleTicks(low, high) {
+  const powers = [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5].map((k) => 10 ** k);
+  for (const steps of [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.1, 1.2, 1.3, 1.5, 8, 9]]) {
+    const found = powers.flatMap((power) => steps.map((step) => Math.log(step * power)))
+      .filter((tick) => tick >= low && tick <= high);
+    if (found.length > 2) return found;
+  }
+  return [0];
+}
+
+// What is shown of some values; at least ``least`` wide, so that rounding is not drawn as a curve.
+function range(values, extra = [], least = 0) {
+  const all = [...values, ...extra].filter(Number.isFinite);
+  const low = Math.min(...all), high = Math.max(...all);
+  if (!all.length) return [0, 1];
+  const needed = Math.max(least, 1e-12 * Math.max(Math.abs(low), Math.abs(high)));
+  if (high - low <= needed) {
+    const pad = least / 2 || Math.abs(low) * 0.1 || 0.1;
+    return [(low + high) / 2 - pad, (low + high) / 2 + pad];
+  }
+  const pad = 0.06 * (high - low);
+  return [low - pad, high + pad];
+}
+
+// A drawing area with axes; x and y turn data into places.
+function plotArea(label, size, xs, ys, names = {}) {
+  const { width, height } = size;
+  const left = 54, right = width - 10, top = 8, bottom = height - (names.x ? 34 : 20);
+  const place = (low, high, from, to) => (v) => from + ((v - low) / (high - low)) * (to - from);
+  const x = place(xs[0], xs[1], left, right), y = place(ys[0], ys[1], bottom, top);
+  const svg = svgEl("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+  for (const tick of (names.yTicks || ((from, to) => ticks(from, to, 3)))(ys[0], ys[1])) {
+    svg.append(
+      svgEl("line", { x1: left, x2: right, y1: y(tick), y2: y(tick), stroke: "var(--line)" }),
+      svgEl("text", { x: left - 5, y: y(tick) + 4, "text-anchor": "end" },
+        names.y ? names.y(tick) : short(tick)));
+  }
+  for (const tick of names.xTicks || ticks(xs[0], xs[1], 3)) {
+    if (tick < xs[0] || tick > xs[1]) continue;
+    svg.append(svgEl("text", { x: x(tick), y: bottom + 14, "text-anchor": "middle" }, short(tick)));
+  }
+  if (names.x) {
+    const middle = (left + right) / 2;
+    svg.append(svgEl("text", { x: middle, y: height - 4, "text-anchor": "middle" }, names.x));
+  }
+  return { svg, x, y, left, right, top, bottom };
+}
+
+// The bins of a numeric feature that are drawn: the outermost half per cent of the rows is not.
+function shownBins(feature) {
+  let first = 0, last = feature.nOrdered - 1;
+  if (feature.few) return [first, last];
+  let below = 0, above = 0;
+  while (first < last && below + feature.frequencies[first] < 0.005) below += feature.frequencies[first++];
+  while (last > first && above + feature.frequencies[last] < 0.005) above += feature.frequencies[last--];
+  return [first, last];
+}
+
+function stepPath(area, feature, values, first, last, clip) {
+  const low = Math.min(...clip), high = Math.max(...clip);
+  const parts = [];
+  for (let b = first; b <= last; b++) {
+    const y = area.y(clamp(values[b], low, high)).toFixed(1);
+    parts.push(`${parts.length ? "L" : "M"}${area.x(feature.bounds[b]).toFixed(1)},${y}`);
+    parts.push(`L${area.x(feature.bounds[b + 1]).toFixed(1)},${y}`);
+  }
+  return parts.join("");
+}
+
+function densityBars(area, feature, first, last) {
+  const bars = [];
+  let highest = 0;
+  const per = (b) => feature.few ? feature.frequencies[b]
+    : feature.frequencies[b] / Math.max(feature.bounds[b + 1] - feature.bounds[b], 1e-300);
+  for (let b = first; b <= last; b++) highest = Math.max(highest, per(b));
+  for (let b = first; b <= last; b++) {
+    const height = highest > 0 ? 16 * per(b) / highest : 0;
+    const x = area.x(feature.bounds[b]);
+    bars.push(svgEl("rect", {
+      x: x.toFixed(1), width: Math.max(area.x(feature.bounds[b + 1]) - x, 0.3).toFixed(2),
+      y: (area.bottom - height).toFixed(1), height: height.toFixed(1), fill: "var(--fill)",
+    }));
+  }
+  return bars;
+}
+
+const CURVE = { width: 270, height: 130 };
+
+// Steps over a numeric feature, the data's density below; a dot where ``at`` (a bin) is.
+function stepChart(feature, curve, { label, colour, baseline, at = null, yText, yTicks, size = CURVE, least = 0 }) {
+  const [first, last] = shownBins(feature);
+  const seen = Array.from(curve.values.subarray(first, last + 1));
+  const missingShare = feature.frequencies[feature.missing];
+  if (missingShare > 0) seen.push(curve.values[feature.missing]);
+  const extra = baseline === null ? [] : [baseline];
+  if (curve.band) {  // a band may widen the picture to twice the curve's own range, not more
+    const [low, high] = range(seen, extra, least);
+    for (const end of curve.band) {
+      for (let b = first; b <= last; b++) {
+        extra.push(clamp(end[b], low - (high - low) / 2, high + (high - low) / 2));
+      }
+    }
+  }
+  const ys = range(seen, extra, least);
+  const xs = [feature.bounds[first], feature.bounds[last + 1]];
+  const area = plotArea(label, size, xs, ys, { y: yText, yTicks });
+  area.svg.append(...densityBars(area, feature, first, last));
+  if (baseline !== null) {
+    area.svg.append(svgEl("line", { x1: area.left, x2: area.right, y1: area.y(baseline),
+      y2: area.y(baseline), stroke: "var(--soft)", "stroke-dasharray": "3 3" }));
+  }
+  if (curve.band) area.svg.append(bandShape(area, feature, curve.band, first, last, ys, colour));
+  const d = stepPath(area, feature, curve.values, first, last, ys);
+  area.svg.append(svgEl("path", { d, fill: "none", stroke: colour, "stroke-width": 2 }));
+  if (missingShare > 0) area.svg.append(missingMark(area, curve.values[feature.missing], colour));
+  if (at !== null) area.svg.append(...marker(area, feature, curve, at, first, last));
+  return area.svg;
+}
+
+function bandShape(area, feature, band, first, last, ys, colour) {
+  const upper = stepPath(area, feature, band[1], first, last, ys);
+  const lower = [];
+  for (let b = last; b >= first; b--) {
+    const y = area.y(clamp(band[0][b], ys[0], ys[1])).toFixed(1);
+    lower.push(`L${area.x(feature.bounds[b + 1]).toFixed(1)},${y}`);
+    lower.push(`L${area.x(feature.bounds[b]).toFixed(1)},${y}`);
+  }
+  return svgEl("path", { d: `${upper}${lower.join("")}Z`, fill: colour, opacity: 0.18 });
+}
+
+function missingMark(area, value, colour) {
+  const title = svgEl("title", {}, "where the value is missing");
+  return svgEl("circle", { cx: area.right - 1, cy: area.y(value), r: 3.5, fill: "var(--paper)",
+    stroke: colour, "stroke-width": 1.6 }, title);
+}
+
+function marker(area, feature, curve, at, first, last) {
+  const missing = at === feature.missing;
+  const b = clamp(at, first, last);
+  const x = missing ? area.right - 1 : area.x((feature.bounds[b] + feature.bounds[b + 1]) / 2);
+  const y = area.y(missing ? curve.values[at] : curve.values[b]);
+  return [
+    svgEl("line", { x1: x, x2: x, y1: area.top, y2: area.bottom, stroke: "var(--ink)", opacity: 0.35 }),
+    svgEl("circle", { cx: x, cy: y, r: 4, fill: "var(--ink)" }),
+  ];
+}
+
+// A bar per level, the most frequent first; rare, missing and unseen ones where they occur.
+function levelChart(feature, curve, { label, colour, baseline, at = null, yText, most = 10, least = 0 }) {
+  const names = [...feature.levels, "(rare)", "(missing)", "(unseen)"];
+  const known = names.map((_, b) => b).filter((b) => feature.frequencies[b] > 0 || b === at);
+  known.sort((a, b) => feature.frequencies[b] - feature.frequencies[a]);
+  const shown = known.slice(0, most);
+  if (at !== null && !shown.includes(at)) shown[shown.length - 1] = at;
+  const row = 17, width = 270, left = 96, right = width - 44;
+  const height = shown.length * row + (known.length > shown.length ? 22 : 6);
+  const base = baseline ?? 0;
+  const [low, high] = range(shown.map((b) => curve.values[b]), [base], least);
+  const x = (v) => left + ((v - low) / (high - low)) * (right - left);
+  const svg = svgEl("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+  for (const [k, b] of shown.entries()) {
+    const y = k * row + 3, value = curve.values[b];
+    const name = svgEl("text", { class: "name", x: left - 6, y: y + 11, "text-anchor": "end",
+      "font-weight": b === at ? 700 : 400 }, svgEl("title", {}, names[b]), cut(names[b], 15));
+    svg.append(name, svgEl("rect", { x: Math.min(x(base), x(value)), y, height: row - 5,
+      width: Math.max(Math.abs(x(value) - x(base)), 1), fill: colour, opacity: b === at ? 1 : 0.6 }));
+    svg.append(svgEl("text", { x: width - 2, y: y + 11, "text-anchor": "end" }, yText(value)));
+  }
+  svg.append(svgEl("line", { x1: x(base), x2: x(base), y1: 0, y2: shown.length * row,
+    stroke: "var(--soft)", "stroke-dasharray": "3 3" }));
+  if (known.length > shown.length) {
+    const more = `and ${known.length - shown.length} more levels`;
+    svg.append(svgEl("text", { x: left - 6, y: height - 6 }, more));
+  }
+  return svg;
+}
+
+const curveChart = (feature, curve, options) =>
+  (feature.kind === "numeric" ? stepChart : levelChart)(feature, curve, options);
+
+// Horizontal bars: [{name, value, inner}], the inner part darker.
+function barList(label, bars, text) {
+  const highest = Math.max(...bars.map((bar) => bar.value), 1e-300);
+  return el("table", { class: "falls shares", "aria-label": label }, el("tbody", {}, bars.map((bar) =>
+    el("tr", {},
+      el("td", {}, el("span", { class: "clamp", title: bar.name }, bar.name)),
+      el("td", {}, barTrack(bar, highest)),
+      el("td", {}, text(bar))))));
+}
+
+function barTrack(bar, highest) {
+  const track = el("div", { class: "track" });
+  const outer = el("i", { class: "level" }), inner = el("i", { class: "level" });
+  outer.style.width = `${100 * clamp(bar.value / highest, 0, 1)}%`;
+  outer.style.opacity = bar.inner === undefined ? 1 : 0.4;
+  track.append(outer);
+  if (bar.inner !== undefined) {
+    inner.style.width = `${100 * clamp(bar.inner / highest, 0, 1)}%`;
+    track.append(inner);
+  }
+  return track;
+}
+
+function calibrationChart(quality) {
+  const both = range([...quality.predicted, ...quality.actual]);
+  const size = { width: 380, height: 260 };
+  const names = { x: "mean prediction in a tenth of the rows", y: short };
+  const area = plotArea("Mean prediction against mean outcome", size, both, both, names);
+  area.svg.append(svgEl("line", { x1: area.x(both[0]), y1: area.y(both[0]), x2: area.x(both[1]),
+    y2: area.y(both[1]), stroke: "var(--soft)", "stroke-dasharray": "4 3" }));
+  quality.predicted.forEach((value, k) => area.svg.append(svgEl("circle", {
+    cx: area.x(value), cy: area.y(quality.actual[k]), r: 4.5, fill: "var(--main)" })));
+  return area.svg;
+}
+
+function histogram(quality) {
+  const edges = quality.residual_edges, counts = quality.residual_counts;
+  const total = counts.reduce((a, b) => a + b, 0) || 1;
+  const size = { width: 380, height: 260 };
+  const ys = [0, 1.06 * Math.max(...counts) / total];
+  const names = { x: "outcome minus prediction", y: (v) => percent(v) };
+  const area = plotArea("How far outcomes are from predictions", size,
+    [edges[0], edges[edges.length - 1]], ys, names);
+  counts.forEach((count, k) => {
+    const x = area.x(edges[k]), y = area.y(count / total);
+    area.svg.append(svgEl("rect", { x: x + 0.5, width: area.x(edges[k + 1]) - x - 1, y,
+      height: area.bottom - y, fill: "var(--main)", opacity: 0.75 }));
+  });
+  return area.svg;
+}

@@ -1,0 +1,82 @@
+// The stages: a sentence each, and the curves they are made of.
+
+const COLOURS = { backbone: "var(--main)", tilt: "var(--tilt)", factors: "var(--main)" };
+const open = new Set();  // numbers of the stages whose curves are drawn
+
+function tellStages() {
+  if (!stages.length) {
+    put("stages-body", el("p", {}, "There are no stages: every prediction is the same constant."));
+    return;
+  }
+  const numbers = stages.map((stage) => stage.number);
+  if (page.roles) numbers.sort((a, b) => page.roles[b].weight - page.roles[a].weight);
+  const boxes = numbers.map((number, k) => stageBox(stages[number], k === 0));
+  put("stages-body",
+    el("p", { class: "lead" }, "The largest first. Open one to see its curves; the dot is the row of "
+      + "the what-if panel."), boxes);
+}
+
+function stageBox(stage, first) {
+  const told = page.roles && page.roles[stage.number];
+  const body = el("div", { class: "curve-body" });
+  const box = el("details", { class: "stage", "data-stage": stage.number },
+    el("summary", {}, el("b", {}, `Stage ${stage.number}`),
+      told ? el("span", { class: "note" }, `${percent(told.weight)} of the size of all stages`) : null,
+      el("p", {}, told ? `${told.sentence}.` : stageKind(stage))),
+    body);
+  box.addEventListener("toggle", () => {
+    if (box.open) { open.add(stage.number); drawStage(stage); } else open.delete(stage.number);
+  });
+  if (first) box.open = true;
+  return box;
+}
+
+const stageKind = (stage) => ({
+  two: "One product minus another.",
+  one: stage.branches.some((branch) => branch.sign < 0) ? "One product; it takes away." : "One product; it adds.",
+  signed: "A product whose factors may be negative: it has no backbone and tilt.",
+}[stage.kind]);
+
+function drawStage(stage) {
+  const body = document.querySelector(`[data-stage="${stage.number}"] .curve-body`);
+  const told = page.roles && page.roles[stage.number];
+  const strength = (j) => (told ? told.strength[j] : 1);
+  const sorted = [...features].sort((a, b) => strength(b.index) - strength(a.index));
+  const acting = sorted.filter((feature) => !told || told.roles[feature.index] !== "idle");
+  const shown = acting.length ? acting : sorted.slice(0, 1);
+  const idle = features.length - shown.length;
+  body.replaceChildren(
+    el("div", { class: "tiles" }, shown.map((feature) => featureCurves(stage, feature))),
+    idle ? el("p", { class: "note" }, `${plural(idle, "other feature")} hardly `
+      + `matter${idle === 1 ? "s" : ""} in this stage.`) : "");
+}
+
+function featureCurves(stage, feature) {
+  const curves = curvesOf(stage, feature);
+  const at = state.codes[feature.index];
+  const figures = [];
+  if (curves.backbone) figures.push(curveFigure(feature, curves.backbone, "backbone", at,
+    stage.kind === "one" ? "Factor: how large the stage is" : "Backbone: how loud the stage is"));
+  if (curves.tilt) figures.push(curveFigure(feature, curves.tilt, "tilt", at, "Tilt: which way it turns"));
+  for (const [k, curve] of (curves.factors || []).entries()) {
+    figures.push(curveFigure(feature, curve, "factors", at, `Factor of product ${k}`));
+  }
+  return el("div", { class: figures.length > 1 ? "tile wide" : "tile" },
+    el("h3", {}, el("span", { class: "clamp", title: feature.name }, feature.name)),
+    el("div", { class: "curves" }, figures));
+}
+
+function curveFigure(feature, curve, part, at, caption) {
+  const logs = part === "backbone";
+  const options = {
+    label: `${part} of ${feature.name}`, colour: COLOURS[part], at,
+    baseline: part === "factors" ? null : 0, least: part === "factors" ? 0 : 0.1,
+    yTicks: logs ? multipleTicks : undefined,
+    yText: (v) => (logs ? `\u00d7${short(Number(Math.exp(v).toPrecision(3)))}` : short(Number(v.toPrecision(3)))),
+  };
+  return el("figure", {}, curveChart(feature, curve, options), el("figcaption", {}, caption));
+}
+
+function refreshCurves() {
+  for (const number of open) drawStage(stages[number]);
+}

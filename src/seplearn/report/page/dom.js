@@ -1,0 +1,52 @@
+// Elements and numbers as text. Names and levels only ever become text nodes or attributes.
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+const el = (tag, attributes = {}, ...children) =>
+  fill(document.createElement(tag), attributes, children);
+
+const svgEl = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+const put = (id, ...children) => document.getElementById(id).replaceChildren(
+  ...children.flat().filter((child) => child !== null && child !== undefined));
+
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+
+// As many decimals as tell two predictions apart.
+const decimals = (() => {
+  const size = page.spread || Math.abs(page.intercept) || 1;
+  return clamp(2 - Math.floor(Math.log10(size)), 0, 12);
+})();
+
+function show(value) {
+  if (!Number.isFinite(value)) return String(value);
+  if (Math.abs(value) >= 1e9 || decimals > 6) return value.toPrecision(5);
+  const digits = { minimumFractionDigits: Math.min(decimals, 6), maximumFractionDigits: decimals };
+  const text = value.toLocaleString("en-US", digits);
+  return text.replace(/^-(?=[0.,]*$)/, "");
+}
+
+const signed = (value) => (value > 0 ? "+" : "") + show(value).replace("-", "\u2212");
+const percent = (share) =>
+  share > 0 && share < 0.0095 ? `${(100 * share).toFixed(1)} %` : `${Math.round(100 * share)} %`;
+const short = (value) => {
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e6 || size < 1e-4)) return value.toExponential(1).replace("e+", "e");
+  return String(Number(value.toPrecision(4)));
+};
+const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}\u2026` : text);
+const plural = (n, word) => `${n.toLocaleString("en-US")} ${word}${n === 1 ? "" : "s"}`;
+
+function stateText(value) {
+  if (typeof value === "number") return String(Number(value.toPrecision(8)));
+  return typeof value === "string" ? value : `(${value.is})`;
+}

@@ -1,0 +1,132 @@
+// The model: bins, products, stages. The same sums as in Python, so the same numbers.
+
+const page = JSON.parse(document.getElementById("content").textContent);
+
+function bytesOf(text) {
+  const raw = atob(text);
+  const out = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
+  return out;
+}
+
+const doubles = (text) => new Float64Array(bytesOf(text).buffer);
+
+function drawable(rounded) {
+  const steps = new Uint16Array(bytesOf(rounded.data).buffer);
+  return Float64Array.from(steps, (step) => rounded.low + step * rounded.step);
+}
+
+const features = [];
+let nFlat = 0;
+for (const [index, given] of page.features.entries()) {
+  const feature = { ...given, index, offset: nFlat, frequencies: doubles(given.frequencies) };
+  if (given.kind === "numeric") {
+    feature.edges = doubles(given.edges);
+    feature.bounds = doubles(given.bounds);
+    feature.centres = doubles(given.centres);
+    feature.nOrdered = feature.edges.length + 1;
+    feature.missing = feature.nOrdered;
+  } else {
+    feature.places = new Map(given.levels.map((level, b) => [level, b]));
+    feature.rareLevels = new Set(given.rare);
+    feature.nOrdered = given.levels.length;
+    feature.missing = feature.nOrdered + 1;
+  }
+  feature.nBins = feature.frequencies.length;
+  nFlat += feature.nBins;
+  features.push(feature);
+}
+
+const stages = page.stages.map((given, number) => ({
+  number,
+  kind: given.kind,
+  branches: given.branches.map((branch) => ({
+    sign: branch.sign,
+    logScale: branch.log_scale,
+    logFactors: doubles(branch.log_factors),
+    negative: branch.negative === null ? null : bytesOf(branch.negative),
+  })),
+  bands: Object.fromEntries(Object.entries(given.bands).map(([k, v]) => [k, drawable(v)])),
+}));
+
+// A value is a number, the name of a level, or {is: "missing" | "rare" | "unseen"}.
+function binOf(feature, value) {
+  if (feature.kind === "numeric") {
+    if (typeof value !== "number" || Number.isNaN(value)) return feature.missing;
+    let low = 0, high = feature.edges.length;
+    while (low < high) {  // how many edges are at or below the value
+      const middle = (low + high) >> 1;
+      if (feature.edges[middle] <= value) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
+  if (typeof value === "object") {
+    return feature.nOrdered + { rare: 0, missing: 1, unseen: 2 }[value.is];
+  }
+  if (feature.places.has(value)) return feature.places.get(value);
+  return feature.nOrdered + (feature.rareLevels.has(value) ? 0 : 2);
+}
+
+function productOf(branch, codes, without = -1) {
+  let logSize = branch.logScale, sign = branch.sign;
+  for (let j = 0; j < codes.length; j++) {
+    if (j === without) continue;
+    const at = features[j].offset + codes[j];
+    logSize += branch.logFactors[at];
+    if (branch.negative !== null && branch.negative[at]) sign = -sign;
+  }
+  return { logSize, sign };
+}
+
+function contributionOf(stage, codes) {
+  let sum = 0;
+  for (const branch of stage.branches) {
+    const product = productOf(branch, codes);
+    if (product.sign !== 0) sum += product.sign * Math.exp(product.logSize);
+  }
+  return sum;
+}
+
+const contributionsAt = (codes) => stages.map((stage) => contributionOf(stage, codes));
+const predictionOf = (parts) => parts.reduce((sum, part) => sum + part, page.intercept);
+
+// The prediction in every bin of one feature, all others held where they are.
+function profileOf(feature, codes) {
+  const out = new Float64Array(feature.nBins).fill(page.intercept);
+  for (const stage of stages) {
+    for (const branch of stage.branches) {
+      const rest = productOf(branch, codes, feature.index);
+      if (rest.sign === 0) continue;
+      for (let b = 0; b < feature.nBins; b++) {
+        const at = feature.offset + b;
+        const flips = branch.negative !== null && branch.negative[at];
+        out[b] += (flips ? -rest.sign : rest.sign) * Math.exp(rest.logSize + branch.logFactors[at]);
+      }
+    }
+  }
+  return out;
+}
+
+// The curves a stage is read by, over all bins of one feature.
+function curvesOf(stage, feature) {
+  const part = (array) => array.subarray(feature.offset, feature.offset + feature.nBins);
+  const band = (name) => {
+    const both = stage.bands[name];
+    return both && [part(both.subarray(0, nFlat)), part(both.subarray(nFlat))];
+  };
+  const factors = stage.branches.map((branch) => part(branch.logFactors));
+  if (stage.kind === "two") {
+    const [plus, minus] = factors;
+    return {
+      backbone: { values: plus.map((v, b) => (v + minus[b]) / 2), band: band("backbone") },
+      tilt: { values: plus.map((v, b) => (v - minus[b]) / 2), band: band("tilt") },
+    };
+  }
+  if (stage.kind === "one") return { backbone: { values: factors[0], band: band("backbone") } };
+  return {
+    factors: stage.branches.map((branch, k) => ({
+      values: factors[k].map((v, b) =>
+        Math.exp(v) * (branch.negative !== null && part(branch.negative)[b] ? -1 : 1)),
+    })),
+  };
+}

@@ -1,0 +1,77 @@
+// The state in the address, the theme, and the first drawing.
+
+const WORDS = { missing: "m", rare: "r", unseen: "u" };
+
+function writeLink() {
+  const query = new URLSearchParams();
+  if (state.row !== null) query.set("row", String(page.rows[state.row].number));
+  state.values.forEach((value, j) => {
+    if (stateText(value) === stateText(state.start[j]) && typeof value === typeof state.start[j]) return;
+    query.set(String(j), typeof value === "object" ? WORDS[value.is]
+      : typeof value === "number" ? `n${value}` : `l${value}`);
+  });
+  const text = query.toString();
+  history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+}
+
+function readLink() {
+  const query = new URLSearchParams(location.hash.slice(1));
+  const row = page.rows.findIndex((one) => String(one.number) === query.get("row"));
+  startFrom(row < 0 ? null : row);
+  for (const feature of features) {
+    const text = query.get(String(feature.index));
+    if (text === null) continue;
+    const word = Object.keys(WORDS).find((key) => WORDS[key] === text);
+    const numeric = feature.kind === "numeric";
+    if (word) state.values[feature.index] = { is: numeric ? "missing" : word };
+    else if (text.startsWith("n") && numeric) state.values[feature.index] = Number(text.slice(1));
+    else if (text.startsWith("l") && !numeric) {
+      const known = feature.places.has(text.slice(1));
+      state.values[feature.index] = known ? text.slice(1) : { is: "unseen" };
+    }
+  }
+}
+
+async function copyLink() {
+  const field = document.getElementById("link"), button = document.getElementById("copy");
+  try {
+    await navigator.clipboard.writeText(location.href);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy link"; }, 1500);
+  } catch {
+    field.hidden = false;  // pages from disk may not use the clipboard: show it instead
+    field.value = location.href;
+    field.select();
+  }
+}
+
+function chooseTheme(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+}
+
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+chooseTheme(systemDark.matches);
+systemDark.addEventListener("change", (event) => chooseTheme(event.matches));
+document.getElementById("theme").addEventListener("click", () =>
+  chooseTheme(document.documentElement.dataset.theme !== "dark"));
+
+document.getElementById("title").textContent = page.title;
+document.getElementById("footer").textContent = `${page.kind} of seplearn ${page.library}. This page `
+  + "needs no network; it holds the model and everything it shows.";
+readLink();
+tellShort();
+tellQuality();
+tellMatters();
+buildWhatIf();
+state.codes = features.map((feature, j) => binOf(feature, state.values[j]));
+tellStages();
+refresh();
+addEventListener("hashchange", () => {
+  if (location.hash.includes("=")) { readLink(); refresh(); }
+});
+addEventListener("beforeprint", () => {
+  for (const box of document.querySelectorAll("details")) box.open = true;
+});
+document.addEventListener("toggle", (event) => {
+  if (event.target.id === "more-features") drawProfiles();
+}, true);

@@ -1,0 +1,79 @@
+// What is told once, when the page opens: the summary, how good the model is, what matters.
+
+const order = features.map((_, j) => j);  // the features, what matters most first
+if (page.matters) order.sort((a, b) => page.matters.total[b] - page.matters.total[a]);
+
+function tellShort() {
+  const best = page.quality[0];
+  const parts = [
+    `The model predicts ${page.target} from ${plural(features.length, "feature")}. A prediction is `
+    + `a constant (${show(page.intercept)}) plus what ${plural(stages.length, "stage")} `
+    + `${stages.length === 1 ? "adds" : "add"} or take${stages.length === 1 ? "s" : ""} away.`,
+  ];
+  if (best) {
+    parts.push(`On ${plural(best.n_rows, "row")} ${best.where === "kept"
+      ? "held out when it was made" : "of the table given"} its typical error is ${show(best.mae)}; `
+      + `it explains ${percent(Math.max(best.r2, 0))} of the differences between rows.`);
+  }
+  if (page.matters && stages.length) {
+    const names = order.slice(0, 3).map((j) => cut(features[j].name, 60));
+    parts.push(`What matters most: ${names.join(", ")}.`);
+  }
+  put("short-body", parts.map((text) => el("p", {}, text)));
+}
+
+function tellQuality() {
+  if (!page.quality.length) {
+    put("quality-body", el("p", { class: "note" }, "No rows with a known outcome came with this "
+      + "page. With a table that has the target, the report shows errors and calibration."));
+    return;
+  }
+  put("quality-body", page.quality.map((quality) => [
+    el("p", {}, quality.where === "kept"
+      ? `Measured on ${plural(quality.n_rows, "row")} held out when the model was made.`
+      : `Measured on the ${plural(quality.n_rows, "row")} of the table given. If the model was `
+        + "fitted to these rows, it looks better here than it is."),
+    el("div", { class: "cards" },
+      card(show(quality.mae), "typical error (mean absolute)"),
+      card(show(quality.rmse), "root mean squared error"),
+      card(percent(Math.max(quality.r2, 0)), "of the variance explained (R\u00b2)")),
+    el("div", { class: "pair" },
+      el("figure", {}, calibrationChart(quality), el("figcaption", {},
+        "Are predictions right on average? Rows are put into ten groups by their prediction; dots "
+        + "on the dashed line mean that outcomes (upwards) agree with predictions (to the right).")),
+      el("figure", {}, histogram(quality), el("figcaption", {},
+        "How far outcomes lie from predictions. Left of zero the prediction was too high, right of "
+        + "it too low; the outermost bars hold everything beyond."))),
+  ]).flat());
+}
+
+const card = (value, text) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, text));
+
+function tellMatters() {
+  if (!page.matters || !stages.length) {
+    put("matters-body", el("p", { class: "note" }, stages.length
+      ? "The model keeps no reference rows, so sizes cannot be told without a table."
+      : "The model is a constant: no feature matters."));
+    return;
+  }
+  const { main, total } = page.matters;
+  const bars = order.map((j) => ({ name: features[j].name, value: total[j], inner: main[j], j }));
+  const pairs = page.pairs.filter((pair) => pair[2] > 0.001).map(([first, second, share]) => ({
+    name: `${cut(features[first].name, 40)} \u00d7 ${cut(features[second].name, 40)}`, value: share,
+  }));
+  put("matters-body",
+    el("div", { class: "pair" },
+      el("div", {}, el("h3", {}, "Each feature"),
+        barList("Share of the variance of the prediction by feature", bars.slice(0, 15),
+          (bar) => percent(bar.value)),
+        bars.length > 15 ? el("p", { class: "note" }, `and ${bars.length - 15} more, each at most `
+          + percent(bars[15].value)) : null,
+        el("p", { class: "note" }, "How much of the prediction's variance would be gone without the "
+          + "feature. The full part of a bar is what it does by itself, the pale part what it "
+          + "does together with others; parts done together count for each of them.")),
+      el("div", {}, el("h3", {}, "Together"),
+        pairs.length ? barList("Share of the variance by pair", pairs, (bar) => percent(bar.value))
+          : el("p", {}, "No two features act together beyond what they do alone."),
+        el("p", { class: "note" }, "What a pair does beyond the two alone, as a share of the "
+          + "variance. All shares are exact if features were independent of each other."))));
+}

@@ -1,0 +1,249 @@
+// The what-if panel: a value per feature, and everything that follows from them.
+
+const state = { row: null, start: [], values: [], codes: [], stage: null };
+const controls = [];
+
+const typicalValue = (feature) => {
+  let best = 0, sum = 0;
+  if (feature.kind === "levels") {
+    feature.frequencies.forEach((f, b) => { if (b < feature.nOrdered && f > feature.frequencies[best]) best = b; });
+    return feature.nOrdered ? feature.levels[best] : { is: "unseen" };
+  }
+  for (let b = 0; b < feature.nOrdered; b++) {
+    sum += feature.frequencies[b];
+    if (sum >= 0.5 * (1 - feature.frequencies[feature.missing])) return valueIn(feature, b);
+  }
+  return valueIn(feature, 0);
+};
+
+// A short number in bin b; the middle of the bin with as few digits as stay inside.
+function valueIn(feature, b) {
+  const middle = feature.centres[b];
+  for (let digits = 1; digits <= 17; digits++) {
+    const rounded = Number(middle.toPrecision(digits));
+    if (binOf(feature, rounded) === b && (digits > 2 || feature.few)) return rounded;
+  }
+  return middle;
+}
+
+function valueFromRow(feature, given) {
+  if (given !== null && typeof given === "object") {
+    if ("bin" in given) return valueIn(feature, given.bin);
+    if ("number" in given) return Number(given.number);
+  }
+  return given;
+}
+
+function startFrom(row) {
+  state.row = row;
+  state.start = features.map((feature, j) => row === null ? typicalValue(feature)
+    : valueFromRow(feature, page.rows[row].values[j]));
+  state.values = [...state.start];
+}
+
+function setValue(j, value) {
+  state.values[j] = value;
+  refresh();
+}
+
+function buildWhatIf() {
+  const first = order.slice(0, 12), rest = order.slice(12);
+  const grid = (numbers) => el("div", { class: "controls" }, numbers.map((j) => controlFor(features[j])));
+  put("whatif-body", rowTools(), el("div", { class: "panel" },
+    el("div", {}, grid(first), rest.length ? el("details", { id: "more-features" },
+      el("summary", {}, `${plural(rest.length, "more feature")}`), grid(rest)) : null),
+    el("div", { class: "answer" },
+      el("div", { class: "now", role: "status" },
+        el("span", { class: "note" }, "Prediction of ", el("span", {}, cut(page.target, 80))),
+        el("output", { id: "prediction" }),
+        el("div", { class: "exact" }, "exactly ", el("span", { id: "exact" })),
+        el("div", { class: "note", id: "compared" })),
+      el("div", { id: "falls" }), el("div", { id: "at-stage" }))),
+  el("div", { id: "mini", "aria-hidden": "true" }, el("span", {}, cut(page.target, 40)), el("b", { id: "mini-value" })));
+  const controlsOnScreen = new IntersectionObserver(([entry]) =>
+    document.getElementById("mini").classList.toggle("on", entry.isIntersecting));
+  controlsOnScreen.observe(document.querySelector("#whatif .controls"));
+}
+
+function rowTools() {
+  const select = el("select", { id: "row", "aria-label": "Row to start from",
+    onchange: () => { startFrom(select.value === "" ? null : Number(select.value)); refresh(); } },
+  el("option", { value: "" }, "a typical row"),
+  page.rows.map((row, k) => el("option", { value: k }, `row ${row.number}`
+    + (row.actual === null ? "" : ` (outcome ${show(row.actual)})`))));
+  const random = () => {
+    startFrom(Math.floor(Math.random() * page.rows.length));
+    refresh();
+  };
+  return el("div", { class: "tools" }, el("label", { for: "row" }, "Start from"), select,
+    page.rows.length ? el("button", { type: "button", onclick: random }, "Random row") : null,
+    el("button", { type: "button", id: "reset", onclick: () => { state.values = [...state.start]; refresh(); } },
+      "Undo changes"),
+    el("button", { type: "button", id: "copy", onclick: copyLink }, "Copy link"),
+    el("input", { type: "text", id: "link", readonly: true, hidden: true, "aria-label": "Link to this state" }),
+    page.rows_are === "reference" && page.rows.length ? el("span", { class: "note" },
+      "Rows are known to the bin only: values are rounded.") : null);
+}
+
+function controlFor(feature) {
+  const id = `feature-${feature.index}`;
+  const note = el("div", { class: "note" }), effect = el("span", { class: "effect" });
+  const chart = el("div", { class: "profile" });
+  const parts = feature.kind === "numeric" ? numericEntry(feature, id) : levelEntry(feature, id);
+  const box = el("div", { class: "control", "data-feature": feature.index },
+    el("div", { class: "head" }, el("label", { for: id, title: feature.name }, feature.name), effect),
+    parts.nodes, note, chart);
+  controls[feature.index] = { box, note, effect, chart, update: parts.update };
+  return box;
+}
+
+function numericEntry(feature, id) {
+  const j = feature.index;
+  const number = el("input", { type: "number", id, step: "any",
+    oninput: () => { if (number.value !== "") setValue(j, Number(number.value)); } });
+  const slider = el("input", { type: "range", min: 0, max: feature.nOrdered - 1, step: 1,
+    "aria-label": `${feature.name}, slider`,
+    oninput: () => setValue(j, valueIn(feature, Number(slider.value))) });
+  const missing = el("input", { type: "checkbox", onchange: () => setValue(j,
+    missing.checked ? { is: "missing" } : valueIn(feature, Number(slider.value))) });
+  const update = (value, code) => {
+    const absent = typeof value !== "number";
+    missing.checked = absent;
+    number.disabled = slider.disabled = absent;
+    if (absent) number.value = "";
+    else if (document.activeElement !== number || Number(number.value) !== value) number.value = value;
+    if (!absent) slider.value = code;
+    slider.setAttribute("aria-valuetext", absent ? "missing" : stateText(value));
+  };
+  return { update, nodes: [el("div", { class: "entry" }, number,
+    el("label", { class: "small" }, missing, "missing")), slider] };
+}
+
+function levelEntry(feature, id) {
+  const special = [["missing", "(missing)"], ["unseen", "(any other)"]];
+  if (feature.rare.length) special.unshift(["rare", `(one of ${plural(feature.rare.length, "rare level")})`]);
+  const options = [...feature.levels.map((level, b) => [`level-${b}`, level]), ...special];
+  const select = el("select", { id, onchange: () => setValue(feature.index,
+    select.value.startsWith("level-") ? feature.levels[Number(select.value.slice(6))] : { is: select.value }) },
+  options.map(([value, text]) => el("option", { value }, text)));
+  const update = (value, code) => {
+    const names = ["rare", "missing", "unseen"];
+    select.value = code < feature.nOrdered ? `level-${code}` : names[code - feature.nOrdered];
+  };
+  return { update, nodes: [el("div", { class: "entry" }, select)] };
+}
+
+let waiting = false;
+
+// The numbers follow at once; charts are drawn when the browser next paints.
+function refresh() {
+  state.codes = features.map((feature, j) => binOf(feature, state.values[j]));
+  const parts = contributionsAt(state.codes);
+  const value = predictionOf(parts);
+  document.getElementById("prediction").textContent = show(value);
+  document.getElementById("mini-value").textContent = show(value);
+  document.getElementById("exact").textContent = String(value);
+  for (const feature of features) {
+    const control = controls[feature.index], now = state.values[feature.index];
+    control.update(now, state.codes[feature.index]);
+    control.box.classList.toggle("changed", stateText(now) !== stateText(state.start[feature.index]));
+    control.note.textContent = remark(feature, now);
+  }
+  document.getElementById("row").value = state.row === null ? "" : String(state.row);
+  compare(value);
+  drawFalls(parts, value);
+  writeLink();
+  if (!waiting) {
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; drawProfiles(); refreshCurves(); });
+  }
+}
+
+function remark(feature, value) {
+  if (feature.kind === "levels") {
+    return typeof value === "object" && value.is === "unseen" ? "Never seen in training: it counts as neutral." : "";
+  }
+  if (typeof value !== "number") {
+    return feature.frequencies[feature.missing] > 0 ? "" : "Never missing in training: it counts as neutral.";
+  }
+  const outside = value < feature.bounds[0] || value > feature.bounds[feature.bounds.length - 1];
+  return outside ? "Outside the training data: treated like its edge." : "";
+}
+
+function compare(value) {
+  const before = predictionOf(contributionsAt(features.map((f, j) => binOf(f, state.start[j]))));
+  const parts = [];
+  if (before !== value) parts.push(`${signed(value - before)} by your changes (it was ${show(before)}).`);
+  const actual = state.row === null ? null : page.rows[state.row].actual;
+  if (actual !== null) parts.push(`The outcome of this row was ${show(actual)}.`);
+  document.getElementById("compared").textContent = parts.join(" ");
+}
+
+function drawProfiles() {
+  for (const feature of features) {
+    const { chart, effect, box } = controls[feature.index];
+    if (!box.offsetParent) continue;
+    const values = profileOf(feature, state.codes);
+    const inside = values.filter((_, b) => feature.frequencies[b] > 0);
+    const low = Math.min(...inside), high = Math.max(...inside);
+    effect.textContent = high - low > 1e-9 * Math.abs(high) ? `${show(low)} to ${show(high)}` : "no effect here";
+    chart.replaceChildren(curveChart(feature, { values }, {
+      label: `Prediction as ${feature.name} changes`, colour: "var(--main)", at: state.codes[feature.index],
+      baseline: null, least: 0.01 * (page.spread || 0), yText: (v) => short(Number(v.toPrecision(3))), size: { width: 270, height: 96 }, most: 6 }));
+  }
+}
+
+// From the constant to the prediction, the largest stages one by one.
+function drawFalls(parts, value) {
+  const most = 9;
+  const numbers = parts.map((_, s) => s).sort((a, b) => Math.abs(parts[b]) - Math.abs(parts[a]));
+  const shown = numbers.slice(0, parts.length > most + 1 ? most : parts.length).sort((a, b) => a - b);
+  const rest = numbers.filter((s) => !shown.includes(s)).reduce((sum, s) => sum + parts[s], 0);
+  const steps = shown.map((s) => ({ stage: s, text: `stage ${s}`, size: parts[s] }));
+  if (shown.length < parts.length) steps.push({ text: `${parts.length - shown.length} others`, size: rest });
+  const ends = [page.intercept];
+  for (const step of steps) ends.push(ends[ends.length - 1] + step.size);
+  const low = Math.min(...ends), high = Math.max(...ends);
+  const place = (v) => (high > low ? (100 * (v - low)) / (high - low) : 0);
+  const rows = steps.map((step, k) => {
+    const bar = el("i", { class: step.size < 0 ? "down" : "up" });
+    bar.style.left = `${Math.min(place(ends[k]), place(ends[k + 1]))}%`;
+    bar.style.width = `${Math.abs(place(ends[k + 1]) - place(ends[k]))}%`;
+    return el("tr", {}, el("td", {}, step.stage === undefined ? step.text : stageButton(step.stage)),
+      el("td", {}, el("div", { class: "track" }, bar)), el("td", {}, signed(step.size)));
+  });
+  put("falls", el("table", { class: "falls" },
+    el("caption", { class: "note" }, "From the constant to the prediction"),
+    el("tbody", {}, el("tr", {}, el("td", {}, "constant"), el("td"), el("td", {}, show(page.intercept))), rows,
+      el("tr", { class: "total" }, el("td", {}, "prediction"), el("td"), el("td", {}, show(value))))));
+  drawAtStage(parts);
+}
+
+function stageButton(s) {
+  return el("button", { type: "button", "aria-pressed": String(state.stage === s),
+    onclick: () => { state.stage = state.stage === s ? null : s; refresh(); } }, `stage ${s}`);
+}
+
+// What every feature does in the chosen stage at this row.
+function drawAtStage(parts) {
+  if (!stages.length) return put("at-stage");
+  const s = state.stage ?? parts.reduce((best, part, k) => (Math.abs(part) > Math.abs(parts[best]) ? k : best), 0);
+  const stage = stages[s];
+  const rows = features.map((feature) => {
+    const curves = curvesOf(stage, feature), code = state.codes[feature.index];
+    const loud = curves.backbone ? curves.backbone.values[code] : null;
+    const turn = curves.tilt ? curves.tilt.values[code] : null;
+    return { feature, loud, turn, size: Math.abs(loud ?? 0) + Math.abs(turn ?? 0) };
+  }).sort((a, b) => b.size - a.size).slice(0, 6);
+  if (stage.kind === "signed") return put("at-stage", el("p", { class: "note" },
+    `Stage ${s} has signed factors, so no backbone and tilt.`));
+  put("at-stage", el("h3", {}, `Why stage ${s} ${parts[s] < 0 ? "takes away" : "adds"} ${show(Math.abs(parts[s]))}`),
+    el("table", { class: "features" }, el("thead", {}, el("tr", {},
+      ["feature", "value", "loudness", "tilt"].map((text) => el("th", { scope: "col" }, text)))),
+    el("tbody", {}, rows.map(({ feature, loud, turn }) => el("tr", {},
+      el("td", {}, el("span", { class: "clamp", title: feature.name }, feature.name)),
+      el("td", {}, cut(stateText(state.values[feature.index]), 40)),
+      el("td", {}, loud === null ? "" : `\u00d7${short(Number(Math.exp(loud).toPrecision(3)))}`),
+      el("td", {}, turn === null ? "" : `${Math.abs(turn) < 0.005 ? "" : turn > 0 ? "\u2191 " : "\u2193 "}`
+        + turn.toFixed(2).replace("-", "\u2212")))))));
+}

@@ -1,0 +1,116 @@
+"""What goes into a page: its size, what it refuses, and that it is written whole or not at all."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seplearn import TSLRegressor, datasets, report
+from seplearn.model.evaluation import Evaluation
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = datasets.rents(800, random_state=0)
+    model = TSLRegressor(2, early_stopping=False, random_state=0).fit(X[:600], y[:600])
+    return model, X, y
+
+
+def content(text):
+    [found] = re.findall(r'<script type="application/json" id="content">(.*?)</script>', text)
+    return json.loads(found)
+
+
+def test_a_large_model_stays_below_three_megabytes():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1_500, 30))
+    y = X[:, 0] * X[:, 1] + X[:, 2] + random.normal(size=1_500)
+    options = {"n_stages": 10, "early_stopping": False, "n_bootstrap": 2, "random_state": 0}
+    text = report.report_html(TSLRegressor(**options).fit(X, y), X, y)
+    told = content(text)
+    assert len(told["stages"]) == 10
+    assert all(set(stage["bands"]) <= {"backbone", "tilt"} for stage in told["stages"])
+    assert any(stage["bands"] for stage in told["stages"])
+    assert len(text.encode()) < 3_000_000
+
+
+def test_rows_are_drawn_and_keep_their_target(fitted):
+    model, X, y = fitted
+    told = content(report.report_html(model, X[600:], y[600:], n_rows=20, random_state=3))
+    assert len(told["rows"]) == 20
+    for row in told["rows"]:
+        assert row["actual"] == y[600 + row["number"]]
+        assert row["values"][0] == X["area"].iloc[600 + row["number"]]
+    none = content(report.report_html(model, X[600:], n_rows=0))
+    assert none["rows"] == []
+    assert none["quality"] == []
+
+
+def test_without_a_table_the_models_own_rows_serve(fitted):
+    model, X, y = fitted
+    model.evaluate(X[600:], y[600:], keep=True)
+    told = content(report.report_html(model))
+    assert told["rows_are"] == "reference"
+    assert len(told["rows"]) == 200
+    assert told["quality"][0]["where"] == "kept"
+    assert told["quality"][0]["rmse"] == model.evaluate(X[600:], y[600:]).rmse
+
+
+def test_infinite_values_are_written(fitted):
+    X = pd.DataFrame({"x": [-np.inf, *np.linspace(0, 1, 97), np.nan, np.inf]})
+    model = TSLRegressor(1, early_stopping=False, random_state=0).fit(X, np.arange(100.0))
+    told = content(report.report_html(model, X))
+    values = [row["values"][0] for row in told["rows"]]
+    assert values[0] == {"number": "-Infinity"}
+    assert values[-2:] == [{"is": "missing"}, {"number": "Infinity"}]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model": 3}, "model must be a fitted TSLRegressor or SepALSRegressor"),
+        ({"model": TSLRegressor()}, "not fitted"),
+        ({"X": None}, "y must come with X"),
+        ({"n_rows": -1}, "n_rows must be an integer >= 0"),
+        ({"y": np.ones(3)}, "inconsistent numbers of samples"),
+        ({"X": np.ones((200, 3))}, "features"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_is_written(fitted, tmp_path, change, message):
+    model, X, y = fitted
+    arguments = {"model": model, "X": X[600:], "y": y[600:]} | change
+    with pytest.raises((TypeError, ValueError), match=message):
+        report.write_report(path=tmp_path / "page.html", **arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_write_leaves_the_old_page(fitted, tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    path.write_text("old")
+
+    def interrupted(self, target):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pathlib.Path.replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        report.write_report(fitted[0], path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(FileNotFoundError, match="folder that exists"):
+        report.write_report(fitted[0], tmp_path / "no" / "page.html")
+
+
+def test_an_evaluation_counts_rows_and_groups():
+    y = np.arange(100.0)
+    prediction = y + np.where(y % 2 == 0, 1.0, -1.0)
+    told = Evaluation.of(y, prediction)
+    assert (told.n_rows, told.rmse, told.mae) == (100, 1.0, 1.0)
+    assert told.r2 == pytest.approx(1 - 1 / np.var(y))
+    assert len(told.predicted) == 10
+    np.testing.assert_allclose(np.diff(told.actual), 10.0, atol=1.0)
+    assert sum(told.residual_counts) == 100
+    weighted = Evaluation.of(y, prediction, np.where(y < 50, 1.0, 0.0))
+    assert max(weighted.actual) < 50
+    assert Evaluation.of(1e200 * y, 1e200 * prediction).rmse == pytest.approx(1e200)

@@ -1,0 +1,217 @@
+"""The page in a real browser: its numbers are the model's, and nothing else happens."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seplearn import SepALSRegressor, TSLRegressor, datasets, explain, report
+
+HOSTILE = (
+    "<script>alert('name')</script>",
+    "\"quotes\" & 'more' &amp; <b>bold</b>",
+    "\N{PARROT} \N{FAMILY}\u202e backwards",
+    "long " + "x" * 495,
+    "{{data}}{{script}}",
+)
+LEVELS = ("</script><img src=x onerror=alert(1)>", "<!--", "\\u003c \\n", "y" * 500)
+
+
+@pytest.fixture(scope="module")
+def flats():
+    X, y = datasets.rents(1_500, random_state=0)
+    X = X.assign(street=np.where(np.arange(len(X)) % 500 == 0, "lane", "road"))
+    return X, pd.Series(y, name="rent")
+
+
+@pytest.fixture(scope="module")
+def model(flats):
+    X, y = flats
+    options = {"n_stages": 3, "early_stopping": False, "n_bootstrap": 5, "random_state": 0}
+    return TSLRegressor(**options).fit(X[:1_200], y[:1_200])
+
+
+@pytest.fixture(scope="module")
+def path(model, flats, tmp_path_factory):
+    X, y = flats
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    report.write_report(model, path, X[1_200:], y[1_200:])
+    return path
+
+
+SET_ROW = """(row) => {
+  for (const [j, value] of row.entries()) {
+    const box = document.querySelector(`[data-feature="${j}"]`);
+    const fire = (node, kind) => node.dispatchEvent(new Event(kind, { bubbles: true }));
+    const select = box.querySelector("select");
+    if (select) {
+      select.value = [...select.options].find((option) => option.text === value).value;
+      fire(select, "change");
+      continue;
+    }
+    const missing = box.querySelector("[type=checkbox]");
+    if (missing.checked !== (value === null)) { missing.click(); }
+    const number = box.querySelector("[type=number]");
+    if (value !== null) { number.value = value; fire(number, "input"); }
+  }
+  return document.getElementById("exact").textContent;
+}"""
+
+
+def on_the_page(axis, value):
+    """What is entered for a value: a number, None for a missing one, or the text of an option."""
+    if not hasattr(axis, "levels"):
+        return None if pd.isna(value) else float(value)
+    if pd.isna(value):
+        return "(missing)"
+    if value in axis.rare:
+        count = len(axis.rare)
+        return f"(one of {count} rare level{'s' if count > 1 else ''})"
+    return value if value in axis.levels else "(any other)"
+
+
+def random_rows(X, n, seed):
+    """Each value from some row, or missing, unseen, or far outside."""
+    random = np.random.default_rng(seed)
+    rows = pd.DataFrame({c: X[c].to_numpy()[random.integers(0, len(X), n)] for c in X})
+    for column in rows:
+        strange = random.random(n)
+        if rows[column].dtype.kind in "if":
+            rows[column] = rows[column].astype(float)
+            rows.loc[strange < 0.1, column] = np.nan
+            rows.loc[strange > 0.9, column] = random.normal(0, 1e4, n)[strange > 0.9]
+        else:
+            rows[column] = rows[column].astype(object)
+            rows.loc[strange < 0.1, column] = None
+            rows.loc[strange > 0.9, column] = "atlantis"
+    return rows
+
+
+def test_the_number_shown_is_the_prediction(model, flats, path, open_page):
+    opened = open_page(path)
+    rows = random_rows(flats[0], 200, 1)
+    assert (rows["street"] == "lane").any()
+    expected = model.predict(rows)
+    assert len(np.unique(expected)) > 150
+    axes = model.model_.bins.axes
+    for row, value in zip(rows.itertuples(index=False), expected, strict=True):
+        entered = [on_the_page(axis, v) for axis, v in zip(axes, row, strict=True)]
+        shown = float(opened.page.evaluate(SET_ROW, entered))
+        assert shown == pytest.approx(value, rel=1e-9)
+
+
+def test_sliders_move_the_prediction_by_keyboard(model, flats, path, open_page):
+    opened = open_page(path)
+    before = opened.exact
+    slider = opened.page.locator("[data-feature='0'] [type=range]")
+    slider.focus()
+    for _ in range(25):
+        opened.page.keyboard.press("ArrowRight")
+    assert opened.exact > before  # larger flats cost more
+    shown = opened.page.locator("#prediction").text_content().replace(",", "")
+    assert float(shown) == pytest.approx(opened.exact, abs=0.51)
+    assert "by your changes" in opened.page.locator("#compared").text_content()
+    opened.page.locator("#reset").click()
+    assert opened.exact == before
+
+
+def test_rows_of_the_table_can_be_started_from(model, flats, path, open_page):
+    X, y = flats
+    opened = open_page(path)
+    options = opened.page.locator("#row option").all_text_contents()
+    assert len(options) == 201
+    for k in (1, 77, 200):
+        opened.page.locator("#row").select_option(index=k)
+        number = int(options[k].split()[1])
+        row = X[1_200:].iloc[[number]]
+        assert opened.exact == pytest.approx(model.predict(row)[0], rel=1e-9)
+        falls = opened.page.locator("#falls").inner_text()
+        contributions = explain.local(model, row).contributions
+        for s, value in enumerate(contributions):
+            text = f"{value:+,.0f}".replace("-", "\N{MINUS SIGN}")
+            assert f"stage {s}" in falls
+            assert text in falls or abs(value) < 0.5
+        assert f"{y[1_200 + number]:,.0f}" in opened.page.locator("#compared").text_content()
+
+
+def test_a_link_restores_the_state(path, open_page):
+    first = open_page(path)
+    first.page.locator("#row").select_option(index=5)
+    first.page.locator("[data-feature='0'] [type=number]").fill("123.25")
+    first.page.locator("[data-feature='5'] [type=checkbox]").click()
+    first.page.locator("[data-feature='4'] select").select_option(label="harbour")
+    first.page.locator("[data-feature='7'] select").select_option(label="(any other)")
+    fragment = first.page.evaluate("location.hash")
+    again = open_page(path, fragment=fragment)
+    assert again.exact == first.exact
+    assert again.page.evaluate("location.hash") == fragment
+    assert again.page.locator("[data-feature='5'] [type=checkbox]").is_checked()
+    broken = open_page(path, fragment="#row=99999&0=nowhere&4=lno+such&77=m&1=n")
+    assert np.isfinite(broken.exact)
+
+
+@pytest.mark.parametrize("width", [400, 820, 1280])
+def test_nothing_scrolls_sideways(path, open_page, width):
+    opened = open_page(path, width=width, scheme="dark")
+    opened.page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    opened.page.wait_for_timeout(200)
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    paper = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    opened.page.locator("#theme").click()
+    assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") != paper
+
+
+def test_it_tells_how_good_the_model_is_and_what_stages_say(model, flats, path, open_page):
+    X, y = flats
+    opened = open_page(path)
+    told = model.evaluate(X[1_200:], y[1_200:])
+    assert f"{told.rmse:,.0f}" in opened.page.locator("#quality").inner_text()
+    assert f"{100 * told.r2:.0f} %" in opened.page.locator("#quality").inner_text()
+    sentences = explain.roles(model, background=X[1_200:]).sentences
+    stages = opened.page.locator("#stages").inner_text()
+    assert all(sentence in stages for sentence in sentences)
+    assert opened.page.locator("#stages details[open] svg").count() > 0
+    opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert opened.page.locator("#stages details:not([open])").count() == 0
+
+
+def test_hostile_names_and_levels_are_text(tmp_path, open_page):
+    random = np.random.default_rng(0)
+    numbers = {name: random.normal(size=600) for name in HOSTILE}
+    X = pd.DataFrame(numbers | {"level": random.choice(LEVELS, 600)})
+    y = pd.Series(X[HOSTILE[0]] * 2 + (X["level"] == LEVELS[0]), name="</title><script>alert(1)")
+    model = TSLRegressor(2, early_stopping=False, random_state=0).fit(X, y)
+    path = tmp_path / "hostile.html"
+    report.write_report(model, path, X[:50], y[:50])
+    opened = open_page(path, width=400)
+    labels = opened.page.locator(".control label[for]").all_text_contents()
+    assert sorted(labels) == sorted([*HOSTILE, "level"])
+    texts = opened.page.locator("[data-feature='5'] option").all_text_contents()
+    assert texts[:4] == sorted(LEVELS)
+    assert opened.page.evaluate("document.images.length") == 0
+    assert opened.page.evaluate("document.scripts.length") == 2
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 400
+    opened.page.locator("[data-feature='5'] select").select_option(label=LEVELS[0])
+    fragment = opened.page.evaluate("location.hash")
+    assert open_page(path, fragment=fragment).exact == opened.exact
+
+
+def test_other_kinds_of_models_have_pages_too(flats, tmp_path, open_page):
+    X, y = flats
+    single = TSLRegressor.paper(2, n_grids=3, products="single", random_state=0)
+    constant = TSLRegressor(1, early_stopping=False, random_state=0)
+    models = {
+        "signed": SepALSRegressor(rank=2, random_state=0).fit(X, y),
+        "single": single.fit(X, y),
+        "constant": constant.fit(X[:50], np.full(50, 3.0)),
+        "bare": TSLRegressor(1, background_size=0, random_state=0, early_stopping=False).fit(X, y),
+    }
+    for name, model in models.items():
+        path = tmp_path / f"{name}.html"
+        report.write_report(model, path)
+        opened = open_page(path)
+        rows = X[:3].assign(street="road")
+        for k in range(3):
+            axes, row = model.model_.bins.axes, rows.iloc[k]
+            entered = [on_the_page(axis, v) for axis, v in zip(axes, row, strict=True)]
+            shown = float(opened.page.evaluate(SET_ROW, entered))
+            assert shown == pytest.approx(model.predict(rows[k : k + 1])[0], rel=1e-9), name
