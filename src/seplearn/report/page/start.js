@@ -14,6 +14,13 @@ function writeLink() {
   history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
 }
 
+// Browsers slow down pages that change their address many times a second.
+let writing = null;
+function writeLinkSoon() {
+  clearTimeout(writing);
+  writing = setTimeout(writeLink, 200);
+}
+
 function readLink() {
   const query = new URLSearchParams(location.hash.slice(1));
   const row = page.rows.findIndex((one) => String(one.number) === query.get("row"));
@@ -34,6 +41,7 @@ function readLink() {
 
 async function copyLink() {
   const field = document.getElementById("link"), button = document.getElementById("copy");
+  writeLink();
   try {
     await navigator.clipboard.writeText(location.href);
     button.textContent = "Copied";

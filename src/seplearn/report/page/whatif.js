@@ -152,7 +152,7 @@ function refresh() {
   document.getElementById("row").value = state.row === null ? "" : String(state.row);
   compare(value);
   drawFalls(parts, value);
-  writeLink();
+  writeLinkSoon();
   if (!waiting) {
     waiting = true;
     requestAnimationFrame(() => { waiting = false; drawProfiles(); refreshCurves(); });

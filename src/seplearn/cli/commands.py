@@ -1,0 +1,73 @@
+"""The group of all commands; what goes wrong becomes one line and exit code 2."""
+
+from __future__ import annotations
+
+import warnings
+from importlib.metadata import version
+from typing import Any, TextIO
+
+import click
+from pyarrow import ArrowException
+
+from seplearn._errors import ModelFormatError
+from seplearn.cli.demo import demo
+from seplearn.cli.explaining import curves, explain, info, report
+from seplearn.cli.fitting import fit
+from seplearn.cli.predicting import predict
+
+
+class _OneLineErrors(click.Group):
+    """A group whose commands never show a traceback for bad input."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except MemoryError:
+            raise _Failure("not enough memory for this table") from None
+        except (ModelFormatError, ArrowException, OSError, TypeError, ValueError) as error:
+            raise _Failure(str(error) or type(error).__name__) from error
+
+
+class _Failure(click.ClickException):
+    """A message on one line."""
+
+    exit_code = 2
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],  # noqa: ARG001
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    click.echo(f"Note: {' '.join(str(message).split())}", err=True)
+
+
+@click.group(cls=_OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("seplearn"), prog_name="seplearn")
+def command_line() -> None:
+    """Regression models you can read, from a table to an answer.
+
+    \b
+    seplearn demo                                      try it on a made-up table
+    seplearn fit flats.csv --target rent -o rent.tsl   fit, and say what was found
+    seplearn predict rent.tsl new.csv -o rents.csv     predict
+    seplearn explain rent.tsl new.csv --row 3          why this prediction?
+    seplearn report rent.tsl flats.csv -o rent.html    a page to play with
+
+    Tables are CSV (also .csv.gz) or Parquet files, told apart by what is in them; - is a pipe. Data
+    go to standard output, progress and notes to standard error.
+    """  # noqa: D301
+
+
+for _command in (fit, predict, explain, curves, report, info, demo):
+    command_line.add_command(_command)

@@ -1,0 +1,190 @@
+"""``seplearn explain``, ``curves``, ``report`` and ``info``: what a saved model says."""
+
+from __future__ import annotations
+
+import json
+
+import click
+import narwhals as nw
+import numpy as np
+
+from seplearn import explain as explanations
+from seplearn.cli.saved import one_row, open_model, with_target
+from seplearn.cli.tables import PIPE, TableWriter
+from seplearn.cli.text import number, shortened, signed, table, waterfall
+from seplearn.cli.told import evaluation_text, model_text
+from seplearn.estimator import SeparationEstimator
+from seplearn.explain.local import LocalExplanation
+from seplearn.kernels.arrays import FloatArray
+from seplearn.report import write_report
+from seplearn.table.binning import NumericAxis
+
+_MOST_STAGES = 12
+_MOST_FEATURES = 8
+
+
+@click.command()
+@click.argument("model")
+@click.argument("table")
+@click.option(
+    "--row", default=0, show_default=True, type=click.IntRange(0), help="Which row, from 0."
+)
+@click.option("--json", "as_json", is_flag=True, help="All numbers as JSON instead of a drawing.")
+def explain(model: str, table: str, row: int, as_json: bool) -> None:
+    """Say why MODEL predicts what it does for one row of TABLE.
+
+    \b
+    seplearn explain rent.tsl new.csv --row 3
+    """  # noqa: D301
+    estimator = open_model(model)
+    features = one_row(estimator, table, row)
+    local = explanations.local(estimator, features)
+    if as_json:
+        click.echo(json.dumps(_as_json(local, row)))
+        return
+    target = estimator.target_name_ or "prediction"
+    click.echo(f"row {row}: {target} {number(local.prediction)}\n")
+    click.echo(waterfall(_steps(local), local.intercept, "prediction"))
+    if len(local.contributions):
+        click.echo(f"\n{_features(local)}")
+
+
+def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
+    """The largest stages by number, the others in one step."""
+    sizes = np.abs(local.contributions)
+    largest = np.sort(np.argsort(-sizes, kind="stable")[:_MOST_STAGES])
+    steps = [(f"stage {s}", float(local.contributions[s])) for s in largest]
+    rest = len(sizes) - len(largest)
+    if rest:
+        others = float(local.contributions.sum() - local.contributions[largest].sum())
+        steps.append((f"{rest} other stages", others))
+    return steps
+
+
+def _features(local: LocalExplanation) -> str:
+    """What every feature does in the stage that contributes most."""
+    s = int(np.argmax(np.abs(local.contributions)))
+    loud, turn = np.log(local.backbone[s]), local.tilt[s]
+    sizes = np.abs(np.nan_to_num(loud)) + np.abs(np.nan_to_num(turn))
+    rows = [
+        (
+            shortened(local.names[j]),
+            shortened(local.values[j], 24),
+            "" if np.isnan(loud[j]) else f"x {number(local.backbone[s, j])}",
+            "" if np.isnan(turn[j]) else signed(turn[j]),
+        )
+        for j in np.argsort(-sizes, kind="stable")[:_MOST_FEATURES]
+    ]
+    what = (
+        f"In stage {s}, which contributes most: how loud a feature makes it, which way it turns it."
+    )
+    return f"{what}\n\n" + table(("feature", "value", "backbone", "tilt"), rows, right=(2, 3))
+
+
+def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
+    def plain(values: FloatArray) -> list[object]:
+        return [None if np.isnan(v) else float(v) for v in values]
+
+    return {
+        "row": row,
+        "prediction": local.prediction,
+        "intercept": local.intercept,
+        "values": dict(zip(local.names, local.values, strict=True)),
+        "stages": [
+            {
+                "stage": s,
+                "contribution": float(local.contributions[s]),
+                "backbone": dict(zip(local.names, plain(local.backbone[s]), strict=True)),
+                "tilt": dict(zip(local.names, plain(local.tilt[s]), strict=True)),
+            }
+            for s in range(len(local.contributions))
+        ],
+    }
+
+
+@click.command()
+@click.argument("model")
+@click.option(
+    "-o", "--output", default=PIPE, help="A .csv or .parquet file; CSV to a pipe if not given."
+)
+def curves(model: str, output: str) -> None:
+    """Write every curve of MODEL as a table: a row per stage, feature and bin."""
+    estimator = open_model(model)
+    if not estimator.stages_:
+        raise ValueError(f"{model} is a constant: it has no curves")
+    with TableWriter(output) as writer:
+        for s in range(len(estimator.stages_)):
+            frame = nw.from_native(explanations.curves(estimator, s).frame())
+            writer.write(frame.to_arrow())
+
+
+@click.command()
+@click.argument("model")
+@click.argument("table", required=False)
+@click.option("-o", "--output", default="report.html", show_default=True, help="The page to write.")
+@click.option(
+    "--target", help="The column with the outcomes; by default the one the model was fitted to."
+)
+@click.option("--title", help="Heading of the page.")
+@click.option(
+    "--rows",
+    default=200,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Rows of TABLE in the page at most; they are there to be read.",
+)
+def report(
+    model: str, table: str | None, output: str, target: str | None, title: str | None, rows: int
+) -> None:
+    """Write a page about MODEL to play with: one HTML file that needs no network.
+
+    With TABLE, of rows that the model was not fitted to, it also tells how good the model is, and
+    its rows can be picked and changed.
+
+    \b
+    seplearn report rent.tsl unseen.csv -o rent.html
+    """  # noqa: D301
+    estimator = open_model(model)
+    features, y = (None, None) if table is None else with_target(estimator, table, target)
+    write_report(estimator, output, features, y, title=title, n_rows=rows)
+    click.echo(f"wrote {output}", err=True)
+
+
+@click.command()
+@click.argument("model")
+def info(model: str) -> None:
+    """Say what is in the file MODEL."""
+    estimator = open_model(model)
+    target = estimator.target_name_ or "a target without a name"
+    reference = estimator.model_.reference
+    lines = [
+        (
+            f"{type(estimator).__name__} for {target}: {len(estimator.stages_)} stages, "
+            f"{estimator.n_features_in_} features, constant {number(estimator.intercept_)}"
+        ),
+        (
+            f"reference rows: {0 if reference is None else len(reference.codes)}, "
+            f"bootstrap replicates: {len(estimator.model_.replicates)}"
+        ),
+        f"parameters: {_changed_parameters(estimator)}",
+    ]
+    if estimator.evaluation_ is not None:
+        lines.append(f"error when it was fitted: {evaluation_text(estimator.evaluation_)}")
+    click.echo("\n".join([*lines, "", _axes_text(estimator), "", model_text(estimator)]))
+
+
+def _changed_parameters(estimator: SeparationEstimator) -> str:
+    defaults = type(estimator)().get_params()
+    changed = {k: v for k, v in estimator.get_params().items() if v != defaults[k]}
+    return ", ".join(f"{k}={v!r}" for k, v in changed.items()) or "defaults"
+
+
+def _axes_text(estimator: SeparationEstimator) -> str:
+    rows = []
+    for name, axis in zip(estimator._schema.labels, estimator.model_.bins.axes, strict=True):
+        if isinstance(axis, NumericAxis):
+            rows.append((shortened(name), "numbers", f"{len(axis.edges) + 1} bins"))
+        else:
+            levels = ", ".join(axis.levels[:5]) + (", ..." if len(axis.levels) > 5 else "")
+            rows.append((shortened(name), f"{len(axis.levels)} levels", shortened(levels, 50)))
+    return table(("feature", "kind", ""), rows)

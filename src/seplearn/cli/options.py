@@ -1,0 +1,106 @@
+"""Options of ``fit`` made of the estimator's parameter table: names, rules, defaults, meanings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from seplearn._params import TSL_PARAMETERS, Parameter
+from seplearn._rules import Choice, Columns, Directions, Flag, Interval, Rule, WordOr
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# Where a command line is used otherwise than a notebook.
+DEFAULTS: dict[str, Any] = {"random_state": 0, "n_jobs": -1}
+# Parameters with an option of their own, under a name that reads well in a shell.
+OWN_NAMES = {"n_stages": "--stages", "random_state": "--seed", "n_jobs": "--jobs"}
+_ELSEWHERE = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
+
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # generic since click 8.2 only
+
+
+class RuleType(_ParamType):
+    """A value that the rule of a parameter allows."""
+
+    name = "value"
+
+    def __init__(self, parameter: Parameter) -> None:
+        self._parameter = parameter
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        parsed = _parse(self._parameter.rule, value) if isinstance(value, str) else value
+        try:
+            self._parameter.rule.check(self._parameter.name, parsed)
+        except (TypeError, ValueError):
+            self.fail(f"must be {self._parameter.rule}, got {value!r}", param, ctx)
+        return parsed
+
+
+def _parse(rule: Rule, text: str) -> Any:
+    """A text as what the rule might allow; the rule then judges it."""
+    if isinstance(rule, Choice):
+        return text
+    if isinstance(rule, WordOr):
+        return text if text == rule.word else _parse(rule.otherwise, text)
+    if isinstance(rule, Flag):
+        return {"true": True, "yes": True, "false": False, "no": False}.get(text.lower(), text)
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _metavar(rule: Rule) -> str:
+    if isinstance(rule, Choice):
+        return "|".join(rule.options)
+    if isinstance(rule, WordOr):
+        return f"{rule.word}|{_metavar(rule.otherwise)}"
+    if isinstance(rule, Flag):
+        return "yes|no"
+    whole = not isinstance(rule, Interval) or rule.whole
+    return "integer" if whole else "number"
+
+
+class TwoSections(click.Command):
+    """A command whose help has the estimator's parameters in a section of their own."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, wanted in (("Options", False), ("Parameters of the model", True)):
+            parts = [p for p in self.get_params(ctx) if isinstance(p.type, RuleType) is wanted]
+            records = [record for p in parts if (record := p.get_help_record(ctx)) is not None]
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def estimator_options(function: _Function) -> _Function:
+    """Add an option for every parameter of the estimator that has none of its own."""
+    for parameter in reversed(TSL_PARAMETERS):
+        if parameter.name in _ELSEWHERE or isinstance(parameter.rule, (Columns, Directions)):
+            continue
+        name = OWN_NAMES.get(parameter.name, "--" + parameter.name.replace("_", "-"))
+        decorate = click.option(
+            name,
+            parameter.name,
+            type=RuleType(parameter),
+            metavar=_metavar(parameter.rule),
+            default=DEFAULTS.get(parameter.name, parameter.default),
+            show_default=True,
+            help=_plain(parameter.meaning),
+        )
+        function = decorate(function)
+    return function
+
+
+def _plain(text: str) -> str:
+    """A meaning without the marks of reStructuredText."""
+    text = re.sub(r":\w+:`([^`]*)`", r"\1", text)
+    return re.sub(r"``([^`]*)``", lambda found: found[1], text)

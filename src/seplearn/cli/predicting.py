@@ -1,0 +1,80 @@
+"""``seplearn predict``: a table through a saved model, part by part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import pyarrow as pa
+from tqdm import tqdm
+
+from seplearn.cli.saved import feature_batches, open_model
+from seplearn.cli.tables import PIPE, TableWriter
+from seplearn.estimator import SeparationEstimator
+
+
+@click.command()
+@click.argument("model")
+@click.argument("table")
+@click.option(
+    "-o", "--output", default=PIPE, help="A .csv or .parquet file; CSV to a pipe if not given."
+)
+@click.option("--stages", is_flag=True, help="Add a column with what every stage contributes.")
+@click.option(
+    "--interval",
+    is_flag=True,
+    help="Add the ends of an interval for the mean; needs a model fitted with --n-bootstrap.",
+)
+@click.option(
+    "--level", default=0.9, show_default=True, help="Share of refits inside the interval."
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="Copy this column of the table, such as an identifier; may be repeated.",
+)
+def predict(
+    model: str, table: str, output: str, stages: bool, interval: bool, level: float,
+    keep: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Predict every row of TABLE with MODEL.
+
+    The table needs the columns the model was fitted to, in any order; others are ignored. It is
+    read and written in parts, so it may be larger than the memory.
+
+    \b
+    seplearn predict rent.tsl new.csv --keep id -o rents.csv
+    zcat new.csv.gz | seplearn predict rent.tsl - | head
+    """  # noqa: D301
+    estimator = open_model(model)
+    if interval and not estimator.model_.replicates:
+        raise ValueError(
+            "--interval needs a model with bootstrap replicates: seplearn fit ... --n-bootstrap 100"
+        )
+    n_rows = 0
+    with TableWriter(output) as writer, tqdm(unit=" rows", disable=None, leave=False) as progress:
+        for features, kept in feature_batches(estimator, table, keep):
+            columns = {name: kept[name] for name in keep}
+            columns |= _predictions(estimator, features, stages, level if interval else None)
+            writer.write(pa.table(columns))
+            n_rows += features.num_rows
+            progress.update(features.num_rows)
+        if n_rows == 0:
+            raise ValueError(f"{table} has no rows")
+    if output != PIPE:
+        click.echo(f"{n_rows:,} predictions in {output}", err=True)
+
+
+def _predictions(
+    estimator: SeparationEstimator, features: pa.Table, stages: bool, level: float | None
+) -> dict[str, Any]:
+    columns: dict[str, Any] = {"prediction": estimator.predict(features)}
+    if level is not None:
+        ends = estimator.predict_interval(features, level)
+        columns |= {"lower": ends[:, 0], "upper": ends[:, 1]}
+    if stages:
+        parts = estimator.predict_stages(features)
+        columns["intercept"] = pa.array([estimator.intercept_] * len(parts), pa.float64())
+        columns |= {f"stage {s}": parts[:, s] for s in range(parts.shape[1])}
+    return columns

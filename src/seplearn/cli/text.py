@@ -1,0 +1,101 @@
+"""Tables and bars for a terminal."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+from collections.abc import Sequence
+
+from seplearn.explain.axes import number_text
+
+_WIDEST_NAME = 40
+
+
+def number(value: float) -> str:
+    """A number with four significant digits."""
+    return "nan" if math.isnan(value) else number_text(float(value), 4)
+
+
+def signed(value: float) -> str:
+    """The same with its sign."""
+    return ("+" if value > 0 else "") + number(value)
+
+
+def percent(share: float) -> str:
+    """A share, with a decimal when it is small."""
+    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
+
+
+def shortened(text: str, width: int = _WIDEST_NAME) -> str:
+    """A text on one line, cut when it is long; nothing in it can move the cursor."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    return plain if len(plain) <= width else plain[: width - 3] + "..."
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """Columns below each other; those in ``right`` end at the same place. The last one wraps."""
+    widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
+    lines = []
+    for row in (head, *rows):
+        cells = [
+            text.rjust(width) if k in right else text.ljust(width)
+            for k, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def wrapped_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Like :func:`table`, the last column broken into lines that fit the terminal."""
+    import textwrap
+
+    before = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head) - 1)]
+    left = sum(before) + 2 * len(before)
+    room = max(30, terminal_width() - left)
+    out = []
+    for row in (head, *rows):
+        start = "".join(
+            text.ljust(width) + "  " for text, width in zip(row[:-1], before, strict=True)
+        )
+        parts = textwrap.wrap(row[-1], room) or [""]
+        out.append((start + parts[0]).rstrip())
+        out += [" " * left + part for part in parts[1:]]
+    return "\n".join(out)
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, at most 100."""
+    return min(100, shutil.get_terminal_size((80, 24)).columns)
+
+
+def waterfall(steps: Sequence[tuple[str, float]], start: float, end_name: str) -> str:
+    """From ``start`` to the sum, a bar per step where it begins and ends."""
+    ends = [start]
+    for _, size in steps:
+        ends.append(ends[-1] + size)
+    names = ["constant", *(name for name, _ in steps), end_name]
+    values = [number(start), *(signed(size) for _, size in steps), number(ends[-1])]
+    name_width, value_width = max(map(len, names)), max(map(len, values))
+    room = max(10, terminal_width() - name_width - value_width - 5)
+    low, high = min(ends), max(ends)
+
+    def place(value: float) -> int:
+        return round((value - low) / (high - low) * (room - 1)) if high > low else 0
+
+    full, hollow = ("\N{FULL BLOCK}", "\N{LIGHT SHADE}") if _unicode() else ("#", "-")
+    bars = [" " * place(start) + "|"]
+    for k, (_, size) in enumerate(steps):
+        first, last = sorted((place(ends[k]), place(ends[k + 1])))
+        bars.append(" " * first + (full if size >= 0 else hollow) * max(1, last - first))
+    bars.append(" " * place(ends[-1]) + "|")
+    lines = [
+        f"{name.ljust(name_width)}  {value.rjust(value_width)}  {bar}".rstrip()
+        for name, value, bar in zip(names, values, bars, strict=True)
+    ]
+    return "\n".join(lines)
+
+
+def _unicode() -> bool:
+    encoding = getattr(sys.stdout, "encoding", None) or ""
+    return encoding.lower().startswith("utf")

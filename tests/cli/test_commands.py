@@ -1,0 +1,280 @@
+"""Every command through click's runner: what it writes, what it says, what it refuses."""
+
+import gzip
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seplearn import TSLRegressor, explain, load_model
+from seplearn._params import TSL_PARAMETERS
+from seplearn.cli import command_line
+from tests.cli.conftest import QUICK, rows, run
+
+
+def unseen(files):
+    return pd.read_csv(files / "unseen.csv")
+
+
+def predicted(files):
+    return load_model(files / "rent.tsl").predict(unseen(files).drop(columns=["rent", "id"]))
+
+
+def test_fit_is_the_estimator_and_tells_what_it_found(files, tmp_path):
+    done = run("fit", files / "flats.csv", "--target", "rent", "--exclude", "id", *QUICK,
+               "--validation", "0", "-o", tmp_path / "m.tsl")  # fmt: skip
+    assert done.exit_code == 0
+    table = pd.read_csv(files / "flats.csv").drop(columns="id")
+    options = {"n_stages": 2, "early_stopping": False, "random_state": 0}
+    model = TSLRegressor(**options).fit(table.drop(columns="rent"), table["rent"])
+    loaded = load_model(tmp_path / "m.tsl")
+    X = unseen(files).drop(columns=["rent", "id"])
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.target_name_ == "rent"
+    assert loaded.evaluation_ is None
+    assert "rent from 7 features, 500 rows" in done.stdout
+    assert explain.roles(loaded).sentences[0][:20] in done.stdout
+    assert "area" in done.stdout
+    assert "error" not in done.stdout
+
+
+def test_the_error_is_of_rows_held_out(files):
+    kept = load_model(files / "rent.tsl").evaluation_
+    assert kept.n_rows == 100
+    assert 0.5 < kept.r2 < 1
+    done = run("fit", files / "flats.csv", "--target", "rent", "--exclude", "id", *QUICK,
+               "--validation", files / "unseen.csv")  # fmt: skip
+    assert done.exit_code == 0
+    model = load_model(files / "rent.tsl")  # the same rows in another order: nearly the same model
+    X = unseen(files)
+    error = model.evaluate(X.drop(columns=["rent", "id"]), X["rent"])
+    assert f"on {len(X)} rows" in done.stdout
+    told = float(done.stdout.split("RMSE ")[1].split(",")[0])
+    assert told == pytest.approx(error.rmse, rel=0.2)
+
+
+def test_options_are_the_estimators_parameters(files, tmp_path):
+    known = {p.name for p in command_line.commands["fit"].params}
+    elsewhere = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
+    assert {p.name for p in TSL_PARAMETERS} - known == elsewhere
+    done = run("fit", files / "flats.csv", "--target", "rent", "--exclude", "id", *QUICK,
+               "--categorical", "rooms", "--monotone", "area=up", "--loss", "huber",
+               "--smoothness", "0.5", "--max-bins", "31", "--fit-intercept", "no",
+               "--weight", "year", "-o", tmp_path / "m.tsl")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    model = load_model(tmp_path / "m.tsl")
+    given = model.get_params()
+    assert (given["loss"], given["smoothness"], given["max_bins"]) == ("huber", 0.5, 31)
+    assert given["fit_intercept"] is False
+    assert given["monotonic_cst"] == {"area": 1}
+    assert "year" not in model.feature_names_in_
+    assert len(model.model_.bins.axes[1].levels) > 3
+    assert "Parameters of the model" in run("fit", "--help").stdout
+
+
+def test_predict_writes_what_the_model_predicts(files, tmp_path):
+    expected = predicted(files)
+    done = run("predict", files / "rent.tsl", files / "unseen.csv", "--keep", "id")
+    found = rows(done.stdout)
+    assert [row["id"] for row in found] == list(unseen(files)["id"])
+    np.testing.assert_array_equal([float(row["prediction"]) for row in found], expected)
+    for name in ("out.csv", "out.parquet"):
+        target = tmp_path / name
+        done = run("predict", files / "rent.tsl", files / "unseen.parquet", "-o", target,
+                   "--stages", "--interval", "--level", "0.8")  # fmt: skip
+        assert done.exit_code == 0, done.output
+        assert done.stdout == ""
+        frame = pd.read_csv(target) if name.endswith("csv") else pd.read_parquet(target)
+        np.testing.assert_allclose(frame["prediction"], expected, rtol=1e-12)
+        parts = frame[["intercept", "stage 0", "stage 1"]].sum(axis=1)
+        np.testing.assert_allclose(parts, expected, rtol=1e-9)
+        assert (frame["lower"] <= frame["upper"]).all()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_pipes_and_packed_files_are_read(files, tmp_path):
+    text = (files / "unseen.csv").read_bytes()
+    expected = predicted(files)
+    piped = run("predict", files / "rent.tsl", "-", input=text)
+    np.testing.assert_array_equal([float(r["prediction"]) for r in rows(piped.stdout)], expected)
+    piped = run("predict", files / "rent.tsl", "-", input=(files / "unseen.parquet").read_bytes())
+    np.testing.assert_array_equal([float(r["prediction"]) for r in rows(piped.stdout)], expected)
+    packed = tmp_path / "unseen.csv.gz"
+    packed.write_bytes(gzip.compress(text))
+    done = run("predict", files / "rent.tsl", packed)
+    np.testing.assert_array_equal([float(r["prediction"]) for r in rows(done.stdout)], expected)
+    fitted = run("fit", "-", "--target", "rent", *QUICK, input=(files / "flats.csv").read_bytes())
+    assert fitted.exit_code == 0
+    assert "8 features" in fitted.stdout
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_other_delimiters_are_seen(files, tmp_path, delimiter):
+    path = tmp_path / "other.csv"
+    unseen(files).to_csv(path, sep=delimiter, index=False)
+    done = run("predict", files / "rent.tsl", path)
+    found = [float(row["prediction"]) for row in rows(done.stdout)]
+    np.testing.assert_array_equal(found, predicted(files))
+
+
+def test_levels_are_known_by_any_spelling(tmp_path):
+    """What was a number, a truth value or a text in training may be spelt otherwise later."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"flag": random.random(400) < 0.5, "zone": random.integers(1, 4, 400)})
+    y = 3.0 * frame["flag"] + frame["zone"] ** 2
+    model = TSLRegressor(2, early_stopping=False, categorical_features=["zone"], random_state=0)
+    model.fit(frame, y).save(tmp_path / "m.tsl")
+    csv = tmp_path / "new.csv"
+    csv.write_text("flag,zone\ntrue,1\nTRUE,1.0\nTrue,3\nfalse,2\nmaybe,9\n,\n")
+    found = [float(r["prediction"]) for r in rows(run("predict", tmp_path / "m.tsl", csv).stdout)]
+    new = pd.DataFrame({"flag": [True, True, True, False, "maybe", None],
+                        "zone": ["1", "1", "3", "2", "9", None]})  # fmt: skip
+    np.testing.assert_array_equal(found, model.predict(new))
+    assert found[0] != found[3]
+    new[:4].astype({"flag": bool, "zone": float}).to_parquet(tmp_path / "new.parquet")
+    done = run("predict", tmp_path / "m.tsl", tmp_path / "new.parquet")
+    np.testing.assert_array_equal([float(r["prediction"]) for r in rows(done.stdout)], found[:4])
+
+
+def test_codes_with_leading_zeros_stay_text(tmp_path):
+    table = tmp_path / "t.csv"
+    lines = [f"{zip_},{y}" for zip_, y in [("01234", 1.0), ("1234", 9.0)] * 100]
+    table.write_text("zip,y\n" + "\n".join(lines))
+    model = tmp_path / "m.tsl"
+    run("fit", table, "--target", "y", "--categorical", "zip", *QUICK, "-o", model)
+    new = tmp_path / "new.csv"
+    new.write_text("zip\n01234\n1234\n")
+    found = [float(r["prediction"]) for r in rows(run("predict", model, new).stdout)]
+    np.testing.assert_allclose(found, [1.0, 9.0], atol=0.5)
+
+
+def test_explain_draws_and_tells_numbers(files):
+    local = explain.local(
+        load_model(files / "rent.tsl"), unseen(files).drop(columns=["rent", "id"]), 3
+    )
+    done = run("explain", files / "rent.tsl", files / "unseen.csv", "--row", "3")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("row 3: rent ")
+    assert [line.split()[0] for line in lines[2:6]] == ["constant", "stage", "stage", "prediction"]
+    assert "district" in done.stdout
+    told = json.loads(
+        run("explain", files / "rent.tsl", files / "unseen.csv", "--row", 3, "--json").stdout
+    )
+    assert told["prediction"] == local.prediction
+    sizes = [stage["contribution"] for stage in told["stages"]]
+    assert told["intercept"] + sum(sizes) == pytest.approx(told["prediction"], rel=1e-9)
+
+
+def test_curves_info_and_report(files, tmp_path):
+    model = load_model(files / "rent.tsl")
+    found = rows(run("curves", files / "rent.tsl").stdout)
+    expected = [explain.curves(model, s).frame().to_pandas() for s in range(2)]
+    assert len(found) == sum(map(len, expected))
+    assert float(found[7]["frequency"]) == expected[0]["frequency"].iloc[7]
+    told = run("info", files / "rent.tsl").stdout
+    assert "TSLRegressor for rent: 2 stages, 7 features" in told
+    assert "error when it was fitted: RMSE" in told
+    assert "5 levels" in told
+    page = tmp_path / "page.html"
+    for table in ([], [files / "unseen.csv"], [files / "unseen.parquet"]):
+        done = run("report", files / "rent.tsl", *table, "-o", page, "--title", "Rents")
+        assert done.exit_code == 0, done.output
+        assert "Rents" in page.read_text(encoding="utf-8")
+
+
+def test_the_demo_shows_every_step(tmp_path):
+    done = run("demo", "-o", tmp_path / "demo")
+    assert done.exit_code == 0, done.output
+    assert {p.name for p in (tmp_path / "demo").iterdir()} == {
+        "flats.csv", "unseen.csv", "rent.tsl", "rent.html",
+    }  # fmt: skip
+    assert done.stdout.count("$ seplearn") == 3
+
+
+BAD = [
+    (["fit", "{d}/none.csv", "--target", "rent"], "there is no file"),
+    (["fit", "{d}/flats.csv"], "--target"),
+    (["fit", "{d}/flats.csv", "--target", "price"], "must have the columns ['price']"),
+    (["fit", "{d}/flats.csv", "--target", "district"], "'district' must hold numbers, got string"),
+    (["fit", "{d}/flats.csv", "--target", "rent", "--exclude", "x"], "must have the columns ['x']"),
+    (["fit", "{d}/flats.csv", "--target", "rent", "--validation", "1.5"], "--validation must be"),
+    (["fit", "{d}/flats.csv", "--target", "rent", "--validation", "0.0001"], "none on one side"),
+    (["fit", "{d}/flats.csv", "--target", "rent", "--stages", "0"], "must be an integer >= 1"),
+    (["fit", "{d}/flats.csv", "--target", "rent", "--loss", "mae"], "must be one of"),
+    (["fit", "{d}/flats.csv", "--target", "rent", "--monotone", "area"], "--monotone must be"),
+    (["fit", "{d}/flats.csv", "--target", "rent", "-o", "{d}/no/m.tsl"], "folder that exists"),
+    (["fit", "{d}/empty.csv", "--target", "rent"], "Empty CSV"),
+    (["fit", "{d}/twice.csv", "--target", "b"], "distinct"),
+    (["fit", "{d}/alone.csv", "--target", "rent"], "no column is left"),
+    (["fit", "{d}/hollow.csv", "--target", "b"], "must have values"),
+    (["predict", "{d}/none.tsl", "{d}/unseen.csv"], "there is no model file"),
+    (["predict", "{d}", "{d}/unseen.csv"], "must be a file"),
+    (["predict", "{d}/flats.csv", "{d}/unseen.csv"], "not a valid seplearn model"),
+    (["predict", "{d}/rent.tsl", "{d}/alone.csv"], "must have the columns ['area'"),
+    (
+        ["predict", "{d}/rent.tsl", "{d}/words.csv"],
+        "column 'area': Row #2: CSV conversion error to double: invalid value 'large'",
+    ),
+    (["predict", "{d}/rent.tsl", "{d}/norows.csv"], "has no rows"),
+    (["predict", "{d}/rent.tsl", "{d}/unseen.csv", "-o", "{d}/x.txt"], ".csv or .parquet"),
+    (["predict", "{d}/rent.tsl", "{d}/unseen.csv", "--keep", "x"], "must have the columns ['x']"),
+    (["predict", "{d}/rent.tsl", "{d}/unseen.csv", "--interval", "--level", "2"], "level must be"),
+    (["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--row", "999"], "0 to 199"),
+    (["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--row", "-1"], "--row"),
+    (["report", "{d}/rent.tsl", "-"], "needs a table in a file"),
+    (["report", "{d}/rent.tsl", "{d}/unseen.csv", "--target", "x"], "must have the columns ['x']"),
+    (["report", "{d}/rent.tsl", "-o", "{d}/no/page.html"], "folder that exists"),
+    (["guess"], "No such command"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD)
+def test_errors_are_one_line_with_code_2(files, arguments, message):
+    head = "area,rooms,floor,lift,district,distance,year"
+    (files / "empty.csv").write_text("")
+    (files / "twice.csv").write_text("a,a,b\n1,2,3\n")
+    (files / "alone.csv").write_text("rent\n1\n2\n")
+    (files / "hollow.csv").write_text("a,b\n1,\n2,\n")
+    (files / "words.csv").write_text(f"{head}\nlarge,1,1,1,hill,2,1990\n")
+    (files / "norows.csv").write_text(f"{head}\n")
+    before = sorted(files.iterdir())
+    done = run(*(a.format(d=files) for a in arguments))
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    error = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+    assert len(error) == 1
+    assert done.stdout == ""
+    assert sorted(files.iterdir()) == before
+
+
+def test_rows_without_a_target_are_left_out(files, tmp_path):
+    frame = pd.read_csv(files / "flats.csv")
+    frame.loc[::10, "rent"] = np.nan
+    frame.to_csv(tmp_path / "holes.csv", index=False)
+    done = run("fit", tmp_path / "holes.csv", "--target", "rent", "--exclude", "id", *QUICK)
+    assert "Note: 50 rows without 'rent' are left out" in done.stderr
+    assert "450 rows" in done.stdout
+
+
+def test_a_constant_and_a_model_without_rows_are_told(tmp_path):
+    (tmp_path / "t.csv").write_text("a,y\n" + "\n".join(f"{k % 7},3" for k in range(60)))
+    done = run("fit", tmp_path / "t.csv", "--target", "y", *QUICK, "-o", tmp_path / "m.tsl")
+    assert "The model is a constant: 3" in done.stdout
+    assert "has no curves" in run("curves", tmp_path / "m.tsl").stderr
+    assert run("explain", tmp_path / "m.tsl", tmp_path / "t.csv").exit_code == 0
+    (tmp_path / "u.csv").write_text("a,y\n" + "\n".join(f"{k % 7},{k % 7}" for k in range(60)))
+    done = run("fit", tmp_path / "u.csv", "--target", "y", *QUICK, "--background-size", "0")
+    assert "keeps none" in done.stdout
+
+
+def test_a_model_without_names_takes_columns_as_they_stand(tmp_path):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    TSLRegressor(1, early_stopping=False, random_state=0).fit(X, X[:, 0]).save(tmp_path / "m.tsl")
+    (tmp_path / "two.csv").write_text("first,second\n1,2\n")
+    (tmp_path / "three.csv").write_text("a,b,c\n1,2,3\n")
+    assert len(rows(run("predict", tmp_path / "m.tsl", tmp_path / "two.csv").stdout)) == 1
+    assert (
+        "must have 2 columns" in run("predict", tmp_path / "m.tsl", tmp_path / "three.csv").stderr
+    )

@@ -1,0 +1,69 @@
+"""The command line as a user meets it: processes, pipes, and a kill in the middle of writing."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+SEPLEARN = [sys.executable, "-m", "seplearn"]
+
+
+def test_it_runs_as_a_module_and_says_its_version():
+    done = subprocess.run([*SEPLEARN, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("seplearn, version 0.")
+
+
+def test_data_go_to_stdout_and_everything_else_to_stderr(files):
+    with (files / "unseen.csv").open("rb") as table:
+        done = subprocess.run([*SEPLEARN, "predict", str(files / "rent.tsl"), "-"], stdin=table,
+                              capture_output=True, check=True)  # fmt: skip
+    lines = done.stdout.decode().splitlines()
+    assert lines[0] == '"prediction"'
+    assert len(lines) == 201
+    assert done.stderr == b""
+
+
+def test_a_reader_that_stops_early_does_no_harm(files, tmp_path):
+    table = tmp_path / "many.csv"
+    pd.concat([pd.read_csv(files / "unseen.csv")] * 400).to_csv(table, index=False)
+    process = subprocess.Popen([*SEPLEARN, "predict", str(files / "rent.tsl"), str(table)],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    assert process.stdout.readline() == b'"prediction"\n'
+    process.stdout.close()
+    assert b"Traceback" not in process.stderr.read()
+    process.stderr.close()
+    assert process.wait(60) in (0, 1)
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_write_leaves_no_half_file(files, tmp_path, end):
+    """The input is a pipe that never ends: the process dies in the middle of its work."""
+    target = tmp_path / "out.csv"
+    command = [*SEPLEARN, "predict", str(files / "rent.tsl"), "-", "-o", str(target)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdin.write((files / "unseen.csv").read_bytes())
+    process.stdin.flush()
+    deadline = time.monotonic() + 60
+    while not any(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert [p.name[:5] for p in tmp_path.iterdir()] == [".out."]
+    os.kill(process.pid, end)
+    process.stdin.close()
+    process.wait(60)
+    process.stderr.close()
+    assert not target.exists()
+    if end == signal.SIGINT:
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_without_click_it_says_what_to_install(tmp_path):
+    (tmp_path / "click.py").write_text("raise ModuleNotFoundError('no click', name='click')")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([*SEPLEARN, "demo"], env=environment, capture_output=True, text=True,
+                          check=False)  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.strip() == "the command line needs click: pip install 'seplearn[cli]'"
