@@ -44,7 +44,7 @@ benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 0 1 2 3 4 42
 	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 42 --tag published
-	$(BIN)/python -m benchmarks tune --data-dir $(DATA) --rivals seplearn --trials 30 --folds 3
+	$(BIN)/python -m benchmarks tune --data-dir $(DATA) --rivals seplearn --trials 30 --folds 3 --rows 5000
 	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 42 --tag tuned
 	$(BIN)/python -m benchmarks growth
 	$(BIN)/python -m benchmarks report --data-dir $(DATA)

@@ -32,6 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     _common(tuning)
     tuning.add_argument("--split", type=int, default=report.PAPER_SPLIT)
     tuning.add_argument("--trials", type=int, default=200)
+    tuning.add_argument("--rows", type=int, help="training rows at most, drawn at random")
     tuning.add_argument("--folds", type=int, default=tune.N_FOLDS)
     sizes = commands.add_parser("growth", help="time and memory against rows and features; resumes")
     sizes.add_argument("--rivals", nargs="*", choices=growth.RIVALS, default=list(growth.RIVALS))
@@ -78,8 +79,9 @@ def _tune(arguments: argparse.Namespace) -> None:
             cell["folder"] = str(arguments.data_dir)
             try:
                 best = tune.tune(
-                    cell, arguments.results / "tuned", arguments.trials, arguments.folds
-                )
+                    cell, arguments.results / "tuned", arguments.trials, arguments.folds,
+                    arguments.rows,
+                )  # fmt: skip
                 print(f"{name}, {rival}: {best['cv_rmse']:.5g} after {best['trials']} trials")
             except ValueError as error:
                 print(f"{name}, {rival}: {error}")

@@ -53,15 +53,25 @@ def cv_error(
 
 
 def tune(
-    cell: dict[str, Any], folder: Path, n_trials: int, n_folds: int = N_FOLDS
+    cell: dict[str, Any],
+    folder: Path,
+    n_trials: int,
+    n_folds: int = N_FOLDS,
+    n_rows: int | None = None,
 ) -> dict[str, Any]:
-    """Run the trials that are missing; the best parameters are written beside the journal."""
+    """Run the trials that are missing; the best parameters are written beside the journal.
+
+    With ``n_rows`` at most so many training rows are used, drawn at random: large tables take long.
+    """
     import optuna
 
     rival = rival_of(cell)
     if not rival.space:
         raise ValueError(f"rival {rival.name!r} has nothing to tune")
     X, _, y, _ = parts_of(cell)
+    if n_rows is not None and n_rows < len(y):
+        chosen = np.sort(np.random.default_rng(0).choice(len(y), n_rows, replace=False))
+        X, y = X.iloc[chosen], y[chosen]
     why_not = rival.why_not(X)
     if why_not is not None:
         raise ValueError(why_not)
@@ -82,6 +92,7 @@ def tune(
         catch=(Exception,),
     )
     best = {"params": study.best_params, "cv_rmse": study.best_value, "trials": len(study.trials)}
+    best |= {"folds": n_folds, "rows": len(y)}
     kept = {key: cell[key] for key in ("problem", "rival", "split")}
     target = folder / f"{name}.json"
     temporary = target.with_suffix(".part")
