@@ -6,10 +6,11 @@ DEV_STAMP := .venv/.installed-dev
 DEMO_STAMP := .venv/.installed-demo
 BENCH_STAMP := .venv/.installed-bench
 
-.PHONY: demo gallery test lint types layers tests benchmarks clean
+.PHONY: demo gallery test lint types layers browser tests benchmarks clean
 
 demo: $(DEMO_STAMP)
 	$(BIN)/python examples/masked_interaction.py --output demo
+	$(BIN)/seplearn demo --output demo/rents
 
 gallery: $(DEMO_STAMP)
 	$(BIN)/python examples/gallery.py --output gallery
@@ -26,9 +27,17 @@ types: $(DEV_STAMP)
 layers: $(DEV_STAMP)
 	$(BIN)/lint-imports
 
+# The report page is tested in a real browser, that of the distribution.
+CHROMIUM = command -v chromium || command -v chromium-browser || command -v google-chrome
+browser:
+	@($(CHROMIUM)) > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+	  && apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
+	|| echo "No Chromium, and it could not be installed: tests of the report page are skipped."
+
 # Coverage is measured twice and added up: kernels run compiled in the first run, where their lines
 # cannot be seen, and a selection runs interpreted in the second.
-tests: $(DEV_STAMP)
+tests: $(DEV_STAMP) browser
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m interpreted tests
@@ -54,12 +63,12 @@ benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks.tables
 
 $(DEMO_STAMP): pyproject.toml | .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots]' 'pandas>=2.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots,cli]' 'pandas>=2.1'
 	touch $@
 
 $(DEV_STAMP): pyproject.toml | .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots]' --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots,cli]' --group dev
 	touch $@
 
 $(BENCH_STAMP): pyproject.toml | .venv

@@ -239,11 +239,11 @@ function drawAtStage(parts) {
     `Stage ${s} has signed factors, so no backbone and tilt.`));
   put("at-stage", el("h3", {}, `Why stage ${s} ${parts[s] < 0 ? "takes away" : "adds"} ${show(Math.abs(parts[s]))}`),
     el("table", { class: "features" }, el("thead", {}, el("tr", {},
-      ["feature", "value", "loudness", "tilt"].map((text) => el("th", { scope: "col" }, text)))),
+      ["feature", "value", "loudness", ...(stage.kind === "two" ? ["tilt"] : [])].map((text) => el("th", { scope: "col" }, text)))),
     el("tbody", {}, rows.map(({ feature, loud, turn }) => el("tr", {},
       el("td", {}, el("span", { class: "clamp", title: feature.name }, feature.name)),
       el("td", {}, cut(stateText(state.values[feature.index]), 40)),
       el("td", {}, loud === null ? "" : `\u00d7${short(Number(Math.exp(loud).toPrecision(3)))}`),
-      el("td", {}, turn === null ? "" : `${Math.abs(turn) < 0.005 ? "" : turn > 0 ? "\u2191 " : "\u2193 "}`
+      turn === null ? null : el("td", {}, `${Math.abs(turn) < 0.005 ? "" : turn > 0 ? "\u2191 " : "\u2193 "}`
         + turn.toFixed(2).replace("-", "\u2212")))))));
 }
