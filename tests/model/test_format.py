@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import seplearn
 from seplearn import ModelFormatError, TSLRegressor, datasets, explain, load_model
+from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import VERSION, StoredModel, decode, encode, read_file
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -106,6 +107,29 @@ def test_files_of_every_version_load_for_ever(path):
 def test_there_are_golden_files():
     versions = {int(path.stem.rsplit("v", 1)[1]) for path in GOLDEN.glob("*.tsl")}
     assert versions == set(range(1, VERSION + 1))
+
+
+def test_the_target_and_an_evaluation_are_kept(tmp_path):
+    frame, y = mixed_table()
+    model = TSLRegressor(**QUICK).fit(frame, pd.Series(y, name="price"))
+    assert model.evaluation_ is None
+    told = model.evaluate(frame, y, keep=True)
+    assert told.rmse == pytest.approx(np.sqrt(np.mean((y - model.predict(frame)) ** 2)))
+    model.save(tmp_path / "m.tsl")
+    again = load_model(tmp_path / "m.tsl")
+    assert again.target_name_ == "price"
+    assert again.evaluation_ == told
+    assert model.fit(frame, y.to_numpy()).evaluation_ is None  # of another fit
+    assert model.target_name_ is None
+
+
+def test_weights_of_an_evaluation_count():
+    frame, y = mixed_table()
+    model = TSLRegressor(**QUICK).fit(frame, y)
+    first = np.where(np.arange(len(y)) < 50, 1.0, 0.0)
+    weighted = model.evaluate(frame, y, first)
+    part = model.evaluate(frame[:50], y[:50])
+    assert (weighted.rmse, weighted.mae) == pytest.approx((part.rmse, part.mae))
 
 
 def test_a_model_without_stages_is_saved(tmp_path):
@@ -212,12 +236,19 @@ def claim_ten_gigabytes(header, outer):
     outer["frequencies"] |= {"shape": [1_250_000_000], "data_offsets": [0, 10_000_000_000]}
 
 
+EVALUATION = Evaluation.of(np.arange(5.0), np.ones(5)).to_plain()
 HOSTILE = {
     "ten gigabytes": claim_ten_gigabytes,
     "another format": lambda h, o: h.update(format="pickle"),
     "a later version": lambda h, o: h.update(version=VERSION + 1),
     "version zero": lambda h, o: h.update(version=0),
     "a version in words": lambda h, o: h.update(version="one"),
+    "a target in numbers": lambda h, o: h.update(target=3),
+    "an evaluation of words": lambda h, o: h.update(evaluation="good"),
+    "half an evaluation": lambda h, o: h.update(evaluation={"rmse": 1.0}),
+    "an endless error": lambda h, o: h.update(evaluation=EVALUATION | {"rmse": float("inf")}),
+    "an error in words": lambda h, o: h.update(evaluation=EVALUATION | {"rmse": "small"}),
+    "a list for an error": lambda h, o: h.update(evaluation=EVALUATION | {"rmse": [1.0]}),
     "no axes": lambda h, o: h.update(axes=[]),
     "an axis too many": lambda h, o: h["axes"].append(h["axes"][0]),
     "unknown axis": lambda h, o: h["axes"][0].update(kind="date"),

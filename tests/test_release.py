@@ -1,0 +1,75 @@
+"""What is shipped: a wheel and an sdist, built here and installed where nothing else is."""
+
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import seplearn
+
+ROOT = Path(__file__).parents[1]
+GOLDEN = ROOT / "tests" / "golden" / "reference-v3.tsl"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    [wheel], [sdist] = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    return wheel, sdist
+
+
+def test_the_wheel_has_what_the_package_needs_and_nothing_else(built):
+    wheel, _ = built
+    names = zipfile.ZipFile(wheel).namelist()
+    assert wheel.name.startswith(f"seplearn-{seplearn.__version__}-py3-none-any")
+    assert "seplearn/py.typed" in names
+    package = ROOT / "src" / "seplearn"
+    sources = {
+        f"seplearn/{path.relative_to(package).as_posix()}"
+        for path in package.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    shipped = {name for name in names if ".dist-info/" not in name}
+    assert shipped == sources
+    assert {"seplearn/report/page/page.html", "seplearn/report/page/whatif.js"} <= shipped
+
+
+def test_the_sdist_can_be_tested(built):
+    _, sdist = built
+    names = {name.split("/", 1)[1] for name in tarfile.open(sdist).getnames() if "/" in name}
+    assert {"README.md", "CHANGELOG.md", "LICENSE", "Makefile", "pyproject.toml"} <= names
+    assert {"tests/naive.py", "src/seplearn/__init__.py", "tests/golden/reference-v3.tsl"} <= names
+
+
+CHECK = """
+import sys
+import seplearn
+assert not {"matplotlib", "click"} & set(sys.modules), "heavy imports"
+model = seplearn.load_model(sys.argv[1])
+assert len(model.stages_) > 0
+print(seplearn.__version__, seplearn.__file__)
+"""
+
+
+def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
+    python = tmp_path / "env" / "bin" / "python"
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    done = subprocess.run([*pip, str(built[0])], capture_output=True, text=True, check=False)
+    if "No matching distribution" in done.stderr or "Connection" in done.stderr:
+        pytest.skip("dependencies cannot be installed: no registry is reached")
+    assert done.returncode == 0, done.stderr
+    command = [str(python), "-c", CHECK, str(GOLDEN)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+    version, place = done.stdout.split()
+    assert version == seplearn.__version__
+    assert str(tmp_path) in place
+    command = [str(python), "-m", "seplearn", "demo"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.stderr.strip() == "the command line needs click: pip install 'seplearn[cli]'"
