@@ -1,4 +1,4 @@
-"""Approximation rate: greedy sums of positive separable steps against the bound 2 |D f|_1 / sqrt(r).
+"""Approximation rate: greedy sums of positive separable steps against 2 |D f|_1 / sqrt(r).
 
 A function anchored at zero is the integral of its mixed derivative c over steps,
 ``f(x) = int c(t) prod_j 1(t_j <= x_j) dt``, so orthogonal greedy approximation by such steps has
@@ -231,62 +231,78 @@ def trivial_until(table: pd.DataFrame) -> pd.DataFrame:
 
 def page(table: pd.DataFrame, settings: Settings) -> Page:
     """The page, every number from what was measured."""
-    found, above = rates(table), over_bound(table)
-    greedy = found[found["method"] == _GREEDY]
-    counted = table[table["r"] > 0]
-    joint, paper = (found[found["method"] == m]["error / norm of f"] for m in (_JOINT, _PAPER))
-    matched = _matched(table, settings)
+    found = rates(table)
     return Page(
         name="approximation",
         title="Approximation rate: error against the number of products",
-        summary=[
-            "Three functions with a known mixed derivative, zero where any coordinate is, in "
-            f"{settings.cells[0][0]} to {settings.cells[-1][0]} dimensions; the measure is uniform. "
-            "Greedy approximation runs on the cells of a grid, over all steps at once, so its "
-            "choice is the exact maximum and its error the exact norm on the grid, for which the "
-            "bound holds too. Beside it, stages fitted to "
-            f"{settings.n_rows:,} rows without noise, two products each.",
-            f"The bound holds in {len(counted) - len(above)} of {len(counted)} measurements. It is "
-            f"far from tight: greedy steps end below {number(greedy['error / bound'].max(), 2)} of "
-            f"it. {_trivial_words(table, settings)} What is worth looking at is the slope, and how "
-            "much more a fitted product does than a step.",
-        ],
-        claims=[
-            (
-                "‖f − f_r‖ ≤ 2 ‖D f‖₁ / √r for greedy approximation by positive products.",
-                f"{len(above)} violations; largest ratio of error and bound "
-                f"{number(float((table['error'] / table['bound']).max()), 3)}. With the steps' own "
-                "norms left in the proof, a sharper bound, also kept: at most "
-                f"{number(float((table['error'] / table['sharper bound']).max()), 3)} of it",
-            ),
-            (
-                "The rate is O(r^−1/2) in every dimension.",
-                f"Slopes of greedy steps from r = 4 on: {greedy['slope'].min():.2f} to "
-                f"{greedy['slope'].max():.2f}, median {greedy['slope'].median():.2f}; "
-                f"{int((greedy['slope'] > -0.5).sum())} of {len(greedy)} are flatter than −1/2, "
-                "where so few steps have hardly begun (the bound allows it: it lies far above)",
-            ),
-            (
-                "Fitted stages follow the greedy algorithm.",
-                f"With {2 * max(settings.stages)} products the error left is, as a share of ‖f‖ "
-                f"(median over functions and p): greedy steps {number(matched, 2)}, paper mode "
-                f"{number(paper.median(), 2)}, joint refinement {number(joint.median(), 2)}",
-            ),
-        ],
+        summary=_summary(table, found, settings),
+        claims=_claims(table, found, settings),
         tables={"errors": table, "rates": found, "trivial": trivial_until(table)},
         shown_tables={"Error at the last r": found},
         figures=_figures(table, settings),
-        notes=[
-            "The dictionary of the greedy algorithm is that of the proof, products of steps "
-            "1(t ≤ x). The theorem's is larger (all positive products of step curves), and fitted "
-            "stages use it: one of their products can do what many single steps do.",
-            "Fitted stages have a statistical error on top, and their greedy step is not exact; no "
-            "theorem covers them.",
-            "The grid is coarser in higher dimensions: "
-            + ", ".join(f"{m} cells per axis for p = {p}" for p, m in settings.cells)
-            + ". Greedy steps that run into the number of cells become exact there.",
-        ],
+        notes=_notes(settings),
     )
+
+
+def _summary(table: pd.DataFrame, found: pd.DataFrame, settings: Settings) -> list[str]:
+    greedy = found[found["method"] == _GREEDY]
+    counted = table[table["r"] > 0]
+    first, last = settings.cells[0][0], settings.cells[-1][0]
+    setting = (
+        "Three functions with a known mixed derivative, zero where any coordinate is, in "
+        f"{first} to {last} dimensions; the measure is uniform. Greedy approximation runs on the "
+        "cells of a grid, over all steps at once, so its choice is the exact maximum and its error "
+        "the exact norm on the grid, for which the bound holds too. Beside it, stages fitted to "
+        f"{settings.n_rows:,} rows without noise, two products each."
+    )
+    seen = (
+        f"The bound holds in {len(counted) - len(over_bound(table))} of {len(counted)} "
+        "measurements. It is far from tight: greedy steps end below "
+        f"{number(greedy['error / bound'].max(), 2)} of it. {_trivial_words(table, settings)} What "
+        "is worth looking at is the slope, and how much more a fitted product does than a step."
+    )
+    return [setting, seen]
+
+
+def _claims(table: pd.DataFrame, found: pd.DataFrame, settings: Settings) -> list[tuple[str, str]]:
+    slopes = found[found["method"] == _GREEDY]["slope"]
+    largest = float((table["error"] / table["bound"]).max())
+    sharper = float((table["error"] / table["sharper bound"]).max())
+    joint, paper = (found[found["method"] == m]["error / norm of f"] for m in (_JOINT, _PAPER))
+    bound = (
+        f"{len(over_bound(table))} violations; largest ratio of error and bound "
+        f"{number(largest, 3)}. With the steps' own norms left in the proof, a sharper bound, also "
+        f"kept: at most {number(sharper, 3)} of it"
+    )
+    rate = (
+        f"Slopes of greedy steps from r = 4 on: {slopes.min():.2f} to {slopes.max():.2f}, median "
+        f"{slopes.median():.2f}; {int((slopes > -0.5).sum())} of {len(slopes)} are flatter than "
+        "−1/2, where so few steps have hardly begun (the bound allows it: it lies far above)"
+    )
+    stages = (
+        f"With {2 * max(settings.stages)} products the error left is, as a share of ‖f‖ (median "
+        f"over functions and p): greedy steps {number(_matched(table, settings), 2)}, paper mode "
+        f"{number(paper.median(), 2)}, joint refinement {number(joint.median(), 2)}"
+    )
+    return [
+        ("‖f − f_r‖ ≤ 2 ‖D f‖₁ / √r for greedy approximation by positive products.", bound),
+        ("The rate is O(r^−1/2) in every dimension.", rate),
+        ("Fitted stages follow the greedy algorithm.", stages),
+    ]
+
+
+def _notes(settings: Settings) -> list[str]:
+    cells = ", ".join(f"{m} cells per axis for p = {p}" for p, m in settings.cells)
+    dictionary = (
+        "The dictionary of the greedy algorithm is that of the proof, products of steps 1(t ≤ x). "
+        "The theorem's is larger (all positive products of step curves), and fitted stages use it: "
+        "one of their products can do what many single steps do."
+    )
+    fitted = (
+        "Fitted stages have a statistical error on top, which more stages do not lower, and their "
+        "greedy step is not exact; no theorem covers them."
+    )
+    return [dictionary, fitted, f"The grid is coarser in higher dimensions: {cells}."]
 
 
 def _trivial_words(table: pd.DataFrame, settings: Settings) -> str:
@@ -314,8 +330,8 @@ def _figures(table: pd.DataFrame, settings: Settings) -> list[Shown]:
         Shown(
             "greedy",
             _draw_greedy(table, settings),
-            "Greedy steps: error as a share of ‖D f‖₁ against their number, one line per dimension; "
-            "dashed the bound 2/√r, dotted a line of slope −1/2.",
+            "Greedy steps: error as a share of ‖D f‖₁ against their number, one line per "
+            "dimension; dashed the bound 2/√r, dotted a line of slope −1/2.",
         ),
         Shown(
             "stages",

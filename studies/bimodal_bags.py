@@ -178,51 +178,67 @@ def extremes_alike(bags: explain.BagCurves, most: int = 20) -> dict[str, float]:
 def page(measured: Measured, settings: Settings) -> Page:
     """The page, every number from what was measured."""
     table = spread_table(measured)
-    same = measured.same_rows
-    paper, joint = same[PAPER], same[JOINT]
-    ratio = paper.width("x1", "backbone") / joint.width("x1", "backbone")
-    best = joint.near_best()
     bags = measured.bags
     grids = pd.DataFrame({"grid": range(len(bags.scale)), "scale": bags.scale, "kept": bags.kept})
+    heading = (
+        "Spread over seeds: standard deviation of log b and d of the first stage, and of "
+        "predictions; least RMSE, and how many seeds come within 10 % of it"
+    )
     return Page(
         name="bimodal_bags",
         title="Bimodal bags: exp(sin x1 cos x2) + x1",
-        summary=[
-            f"One stage is fitted to {settings.n_rows:,} rows without noise. In the paper's mode "
-            f"{settings.n_grids} bagged grids are made and those unlike the anchor thrown away; "
-            "joint refinement starts from four grids and optimises their average.",
-            f"With the same rows and {settings.n_seeds} seeds, the backbone of x1 spreads "
-            f"{number(ratio, 3)} times as much in the paper's mode as after joint refinement, and "
-            f"the mean test RMSE is {number(paper.errors.mean(), 3)} against "
-            f"{number(joint.errors.mean(), 3)}.",
-            "Joint refinement does not make the stage unique: it goes to the bottom of the valley "
-            f"it starts in. {int(best.sum())} of {settings.n_seeds} seeds end within 10 % of the "
-            f"least error ({number(joint.errors.min(), 3)}), and their curves lie on top of each "
-            f"other (spread of the backbone of x1: {number(_width(joint, best), 2)}); the others "
-            "end elsewhere. The training error tells which is better (correlation with the test "
-            f"error {np.corrcoef(joint.errors, joint.training_errors)[0, 1]:.3f}), so a few starts "
-            "are enough to find the better valley. With the number of stages "
-            f"chosen, predictions spread by {number(same[CHOSEN].prediction_width, 2)} over seeds, "
-            f"against {number(joint.prediction_width, 2)} with one stage and "
-            f"{number(paper.prediction_width, 2)} in the paper's mode.",
-        ],
+        summary=_summary(measured.same_rows, settings),
         claims=_claims(measured, settings),
         tables={"spread": table, "grids": grids, "curves": curve_table(measured)},
-        shown_tables={
-            "Spread over seeds: standard deviation of log b and d of the first stage, and of "
-            "predictions": table
-        },
+        shown_tables={heading: table},
         figures=_figures(measured),
-        notes=[
-            "The paper does not print the parameters it tuned for this example; ours are those of "
-            f"`TSLRegressor.paper` with {settings.n_grids} grids, trim {settings.trim} and the "
-            "anchor closest to the centroid of (λ₊, λ₋). λ depends on such parameters and on the "
-            "gauge, so its values cannot be compared with the paper's.",
-            "'medoid' anchors at the grid whose curves are closest to all others, the default of "
-            "`TSLRegressor.paper`.",
-            "A different sample moves curves too: 'fresh' has new rows with every seed.",
-        ],
+        notes=_notes(settings),
     )
+
+
+def _summary(same: dict[str, Spread], settings: Settings) -> list[str]:
+    paper, joint, chosen = same[PAPER], same[JOINT], same[CHOSEN]
+    ratio = paper.width("x1", "backbone") / joint.width("x1", "backbone")
+    best = joint.near_best()
+    told = float(np.corrcoef(joint.errors, joint.training_errors)[0, 1])
+    what = (
+        f"One stage is fitted to {settings.n_rows:,} rows without noise. In the paper's mode "
+        f"{settings.n_grids} bagged grids are made and those unlike the anchor thrown away; joint "
+        "refinement starts from four grids and optimises their average."
+    )
+    seen = (
+        f"With the same rows and {settings.n_seeds} seeds, the backbone of x1 spreads "
+        f"{number(ratio, 3)} times as much in the paper's mode as after joint refinement, and the "
+        f"mean test RMSE is {number(paper.errors.mean(), 3)} against "
+        f"{number(joint.errors.mean(), 3)}."
+    )
+    limits = (
+        "Joint refinement does not make the stage unique: it goes to the bottom of the valley it "
+        f"starts in. {int(best.sum())} of {settings.n_seeds} seeds end within 10 % of the least "
+        f"error ({number(joint.errors.min(), 3)}), and their curves lie on top of each other "
+        f"(spread of the backbone of x1: {number(_width(joint, best), 2)}); the others end "
+        f"elsewhere. The training error tells which is better (correlation with the test error "
+        f"{told:.3f}), so a few starts are enough to find the better valley. With the number of "
+        f"stages chosen, predictions spread by {number(chosen.prediction_width, 2)} over seeds, "
+        f"against {number(joint.prediction_width, 2)} with one stage and "
+        f"{number(paper.prediction_width, 2)} in the paper's mode."
+    )
+    return [what, seen, limits]
+
+
+def _notes(settings: Settings) -> list[str]:
+    parameters = (
+        "The paper does not print the parameters it tuned for this example; ours are those of "
+        f"`TSLRegressor.paper` with {settings.n_grids} grids, trim {settings.trim} and the anchor "
+        "closest to the centroid of (λ₊, λ₋). λ depends on such parameters and on the gauge, so "
+        "its values cannot be compared with the paper's."
+    )
+    medoid = (
+        "'medoid' anchors at the grid whose curves are closest to all others, the default of "
+        "`TSLRegressor.paper`."
+    )
+    fresh = "A different sample moves curves too: 'fresh' has new rows with every seed."
+    return [parameters, medoid, fresh]
 
 
 def _width(spread: Spread, seeds: np.ndarray) -> float:
@@ -237,10 +253,12 @@ def _claims(measured: Measured, settings: Settings) -> list[tuple[str, str]]:
     worst, best = measured.same_rows[PAPER], measured.same_rows[JOINT]
     return [
         (
-            "Grids of small and of large λ₊ + λ₋ are two different backbones of one function; that "
-            "of x2 is partly reversed.",
-            f"λ₊ + λ₋ goes from {number(low, 3)} to {number(high, 3)} (5 % to 95 %). Correlation of "
-            "the log backbones of the 20 smallest and the 20 largest: "
+            (
+                "Grids of small and of large λ₊ + λ₋ are two different backbones of one function; "
+                "that of x2 is partly reversed."
+            ),
+            f"λ₊ + λ₋ goes from {number(low, 3)} to {number(high, 3)} (5 % to 95 %). Correlation "
+            "of the log backbones of the 20 smallest and the 20 largest: "
             + "; ".join(f"{name} {value:.2f}" for name, value in alike.items()),
         ),
         (
@@ -248,12 +266,17 @@ def _claims(measured: Measured, settings: Settings) -> list[tuple[str, str]]:
             f"{int(bags.kept.sum())} of {len(bags.kept)} are averaged",
         ),
         (
-            "Across seeds aggregation can have a high variance; aligning all bags is left for "
-            "later work.",
-            f"Test RMSE over {settings.n_seeds} seeds: paper mode from "
-            f"{number(worst.errors.min(), 3)} to {number(worst.errors.max(), 3)}; joint refinement "
-            f"from {number(best.errors.min(), 3)} to {number(best.errors.max(), 3)}. Spread of "
-            f"backbones (x1, x2): {_pair(worst)} against {_pair(best)}",
+            (
+                "Across seeds aggregation can have a high variance; aligning all bags is left for "
+                "later work."
+            ),
+            (
+                f"Test RMSE over {settings.n_seeds} seeds: paper mode from "
+                f"{number(worst.errors.min(), 3)} to {number(worst.errors.max(), 3)}; joint "
+                f"refinement from {number(best.errors.min(), 3)} to "
+                f"{number(best.errors.max(), 3)}. Spread of backbones (x1, x2): {_pair(worst)} "
+                f"against {_pair(best)}"
+            ),
         ),
     ]
 

@@ -165,7 +165,8 @@ def measure(example: Example, settings: Settings) -> Measured:
     X = pd.DataFrame(rows, columns=example.names)
     y = function(example, X.to_numpy())
     options: dict[str, Any] = {"early_stopping": False, "random_state": 0, "n_jobs": -1}
-    model = TSLRegressor(n_stages=example.n_stages, **options).fit(X, y)
+    # Without a constant, as in the paper: what x1 does is then in products with it alone.
+    model = TSLRegressor(n_stages=example.n_stages, fit_intercept=False, **options).fit(X, y)
     shown = explain.shapley(model, X, background=X, n_jobs=-1)
     return Measured(example, X, y, model, shown.values[:, 0], true_shapley(example, X.to_numpy()))
 
@@ -204,85 +205,91 @@ def _weight(size: int, p: int) -> float:
 
 def page(measured: list[Measured]) -> Page:
     """The page, every number from what was measured."""
-    table = pd.DataFrame([each.numbers() for each in measured])
-    one, two = (each.numbers() for each in measured)
-    values = pd.concat(
-        [
-            each.X.assign(
-                example=each.example.name, prediction=each.model.predict(each.X),
-                shapley=each.shapley, true_shapley=each.true_shapley, blind=each.blind,
-            )
-            for each in measured
-        ]
-    )  # fmt: skip
+    numbers = [each.numbers() for each in measured]
+    shown = {
+        each["example"]: pd.DataFrame({"what": list(each)[1:], "value": list(each.values())[1:]})
+        for each in numbers
+    }
+    caption = (
+        "x1 by partial dependence, Shapley values (pink: the group in which they cancel) and the "
+        "backbone of the loudest stage; the predictions themselves on the left."
+    )
     return Page(
         name="cancellation",
         title="Signal cancellation: Shapley values of zero for a feature that acts",
-        summary=[
-            "g(x1) = 0.1 + x1² is multiplied by an amplitude that depends on switches. In one group "
-            "of rows the interactions of x1 take back in its Shapley value what its main effect or "
-            "its other interactions give: the value is zero for every x1, and yet the prediction "
-            f"moves with x1 by {number(one['prediction moves by'], 3)} and "
-            f"{number(two['prediction moves by'], 3)} (standard deviation) there.",
-            "The first example has one switch. Partial dependence shows a curve, but of the wrong "
-            f"direction for this group (correlation with its predictions "
-            f"{one['PD and prediction, correlation']:.3f}). The second has two, and partial "
-            f"dependence is flat as well (it moves by {number(two['PD moves by'], 2)}). The backbone "
-            "of x1 has the form of g in both (correlation "
-            f"{one['backbone and g, correlation']:.3f} and "
-            f"{two['backbone and g, correlation']:.3f}): it is positive and cannot cancel.",
-        ],
-        claims=[
-            (
-                "A Shapley value of zero does not mean that the feature is inactive.",
-                "In the group, largest size of the Shapley value of x1, for the function: "
-                f"{number(one['true Shapley value, largest'], 2)} and "
-                f"{number(two['true Shapley value, largest'], 2)}; of the fitted model (standard "
-                f"deviation): {number(one['fitted Shapley value, sd'], 2)} and "
-                f"{number(two['fitted Shapley value, sd'], 2)}, against "
-                f"{number(one['elsewhere, sd'], 2)} and {number(two['elsewhere, sd'], 2)} in the "
-                "other groups",
-            ),
-            (
-                "Partial dependence recovers the main effect only.",
-                f"It moves by {number(one['PD moves by'], 2)} in the first example and by "
-                f"{number(two['PD moves by'], 2)} in the second, which has no main effect",
-            ),
-            (
-                "The backbone is a size that cannot cancel.",
-                "Correlation of the backbone of x1 with g: "
-                f"{one['backbone and g, correlation']:.3f} and "
-                f"{two['backbone and g, correlation']:.3f}",
-            ),
-        ],
-        tables={"numbers": table, "rows": values},
-        shown_tables={
-            each.example.name: pd.DataFrame(
-                {"what": list(each.numbers())[1:], "value": list(each.numbers().values())[1:]}
-            )
-            for each in measured
-        },
-        figures=[
-            Shown(
-                "three_views",
-                _draw(measured),
-                "x1 by partial dependence, Shapley values (pink: the group in which they cancel) "
-                "and the backbone of the loudest stage; the predictions themselves on the left.",
-            )
-        ],
-        notes=[
-            "The functions: " + "; ".join(f"{e.name}: {e.formula}" for e in EXAMPLES) + ".",
-            "Shapley values are interventional and exact: for the functions by going through all "
-            "coalitions, for the fitted models by `explain.shapley`. They differ from zero by as "
-            "much as the fit differs from the function.",
-            "`explain.roles` says: "
-            + "; ".join(
-                f"{each.example.name}: “{explain.roles(each.model).sentences[0]}”"
-                for each in measured
-            )
-            + ".",
-        ],
+        summary=_summary(*numbers),
+        claims=_claims(*numbers),
+        tables={"numbers": pd.DataFrame(numbers), "rows": _rows(measured)},
+        shown_tables=shown,
+        figures=[Shown("three_views", _draw(measured), caption)],
+        notes=_notes(measured),
     )
+
+
+def _rows(measured: list[Measured]) -> pd.DataFrame:
+    """Predictions and Shapley values of every row."""
+    parts = []
+    for each in measured:
+        columns = {"prediction": each.model.predict(each.X), "shapley": each.shapley}
+        columns |= {"true_shapley": each.true_shapley, "blind": each.blind}
+        parts.append(each.X.assign(example=each.example.name, **columns))
+    return pd.concat(parts)
+
+
+def _summary(one: dict[str, Any], two: dict[str, Any]) -> list[str]:
+    what = (
+        "g(x1) = 0.1 + x1² is multiplied by an amplitude that depends on switches. In one group of "
+        "rows the interactions of x1 take back in its Shapley value what its main effect or its "
+        "other interactions give: the value is zero for every x1, and yet the prediction moves "
+        f"with x1 by {number(one['prediction moves by'], 3)} and "
+        f"{number(two['prediction moves by'], 3)} (standard deviation) there."
+    )
+    seen = (
+        "The first example has one switch. Partial dependence shows a curve, but of the wrong "
+        "direction for this group (correlation with its predictions "
+        f"{one['PD and prediction, correlation']:.3f}). The second has two, and partial dependence "
+        f"is flat as well (it moves by {number(two['PD moves by'], 2)}). The backbone of x1 has "
+        f"the form of g in both (correlation {one['backbone and g, correlation']:.3f} and "
+        f"{two['backbone and g, correlation']:.3f}): it is positive and cannot cancel."
+    )
+    return [what, seen]
+
+
+def _claims(one: dict[str, Any], two: dict[str, Any]) -> list[tuple[str, str]]:
+    def both(key: str) -> str:
+        return f"{number(one[key], 2)} and {number(two[key], 2)}"
+
+    shapley = (
+        "In the group, largest size of the Shapley value of x1, for the function: "
+        f"{both('true Shapley value, largest')}; for the fitted model (standard deviation): "
+        f"{both('fitted Shapley value, sd')}, against {both('elsewhere, sd')} in the other groups"
+    )
+    dependence = (
+        f"It moves by {number(one['PD moves by'], 2)} in the first example and by "
+        f"{number(two['PD moves by'], 2)} in the second, which has no main effect"
+    )
+    backbone = (
+        "Correlation of the backbone of x1 with g: "
+        f"{one['backbone and g, correlation']:.3f} and {two['backbone and g, correlation']:.3f}"
+    )
+    return [
+        ("A Shapley value of zero does not mean that the feature is inactive.", shapley),
+        ("Partial dependence recovers the main effect only.", dependence),
+        ("The backbone is a size that cannot cancel.", backbone),
+    ]
+
+
+def _notes(measured: list[Measured]) -> list[str]:
+    roles = "; ".join(
+        f"{each.example.name}: “{explain.roles(each.model).sentences[0]}”" for each in measured
+    )
+    exact = (
+        "Shapley values are interventional and exact: for the functions by going through all "
+        "coalitions, for the fitted models by `explain.shapley`. They differ from zero by as much "
+        "as the fit differs from the function."
+    )
+    functions = "; ".join(f"{example.name}: {example.formula}" for example in EXAMPLES)
+    return [f"The functions: {functions}.", exact, f"`explain.roles` says: {roles}."]
 
 
 def _draw(measured: list[Measured]) -> Figure:

@@ -213,90 +213,113 @@ def page(measured: Measured, settings: Settings) -> Page:
     """The page, every number from what was measured."""
     table = measured.table
     by = table.set_index("fit")
-    patterns = measured.signs.drop(columns=["start", "RMSE"]).agg("".join, axis=1).value_counts()
     return Page(
         name="identifiability",
         title="Non-identifiability: one function on A ∪ B, many curves",
-        summary=[
-            "Rows lie in two squares that touch in a corner. A constant c can be moved from the "
-            "curve of x1 to that of x2 on the left half of both: three such factorisations differ "
-            f"by {number(largest_difference(), 2)} on the support, and by a factor of "
-            f"{number(SCALINGS[-1] / SCALINGS[0], 2)} outside it.",
-            f"Over {settings.n_seeds} samples the level of the curve of x1 (left against right, in "
-            f"logarithms) varies by {number(by.loc[PAPER, 'level of x1, sd'], 2)} in the paper's "
-            f"mode, whose single grids vary by {number(by.loc[GRIDS, 'level of x1, sd'], 2)}, and by "
-            f"{number(by.loc[JOINT, 'level of x1, sd'], 2)} after joint refinement; the sum of both "
-            "levels, which the data do determine, by "
-            f"{number(by.loc[PAPER, 'sum of both levels, sd'], 2)}, "
-            f"{number(by.loc[GRIDS, 'sum of both levels, sd'], 2)} and "
-            f"{number(by.loc[JOINT, 'sum of both levels, sd'], 2)}.",
-            "**What the gauge fixes:** the constants of whole curves, which go into λ. **What it "
-            "cannot fix:** the constant of a part of a curve. **What joint refinement does:** it "
-            "finds the shapes within each square "
-            f"(spread {number(by.loc[JOINT, 'shapes, sd'], 2)} against "
-            f"{number(by.loc[PAPER, 'shapes, sd'], 2)}), and its penalties choose a level. Were "
-            "only jumps at zero priced, both curves would jump equally, at a level of "
-            f"{number(level(balanced_scaling()), 2)}; it ends at "
-            f"{number(by.loc[JOINT, 'level of x1, mean'], 2)}, the paper's mode at "
-            f"{number(by.loc[PAPER, 'level of x1, mean'], 2)}, and the function with c = 1 has "
-            f"{number(level(1.0), 2)}. **What neither can do:** know it. Both repeat themselves from "
-            "sample to sample and yet disagree: little spread is no proof that a curve is "
-            "determined. The level is a convention, and so is every prediction in the empty "
-            "squares. **What does fix it:** rows. With 2 % "
-            "of them in one of the empty squares it is "
-            f"{number(by.loc[BRIDGED, 'level of x1, mean'], 2)} ± "
-            f"{number(by.loc[BRIDGED, 'level of x1, sd'], 2)}.",
-        ],
-        claims=[
-            (
-                "Region-wise rescaling leaves predictions on the support unchanged.",
-                f"Largest difference {number(largest_difference(), 2)}",
-            ),
-            (
-                "Positivity does not remove it: levels of positive curves stay free.",
-                f"Level of x1 in single grids: {by.loc[GRIDS, 'level of x1, mean']:.2f} ± "
-                f"{by.loc[GRIDS, 'level of x1, sd']:.2f}; their sum of levels: ± "
-                f"{by.loc[GRIDS, 'sum of both levels, sd']:.3f}",
-            ),
-            (
-                "On the full rectangle the ambiguity is resolved.",
-                f"There the level of x1 is {by.loc[RECTANGLE, 'level of x1, mean']:.3f} ± "
-                f"{by.loc[RECTANGLE, 'level of x1, sd']:.3f}; that of the function is "
-                f"{level(1.0):.3f}",
-            ),
-            (
-                "Without positivity, signs may differ between regions and between fits.",
-                f"SepALS, {len(measured.signs)} starts, signs of (x1 left, x1 right, x2 left, x2 "
-                "right): "
-                + ", ".join(f"{key} {n} times" for key, n in patterns.items())
-                + ("; no start led to another pattern" if len(patterns) == 1 else ""),
-            ),
-        ],
+        summary=_summary(by, settings),
+        claims=_claims(by, measured.signs),
         tables={"levels": table, "signs": measured.signs, "fits": _single_fits(measured)},
-        shown_tables={"What fits agree on": table.set_index("fit").T.reset_index(names="fit")},
-        figures=[
-            Shown(
-                "same_function",
-                draw.factorisations(SCALINGS, VALUES, curves),
-                "Three factorisations of one function. Above, their values on the whole square; in "
-                "the outlined squares, where rows are, they agree. Below, their curves.",
-            ),
-            Shown(
-                "fits",
-                draw.fitted(measured.fits, VALUES),
-                "Fitted curves with different rows and seeds. Last column: how much higher the curves of x1 "
-                "and x2 are on the left; the data determine the sum only, the dashed line.",
-            ),
-        ],
-        notes=[
-            f"{settings.n_rows:,} rows, noise {_NOISE}; a1 = 1 + x/2, a2 = exp(−x), b1 = 1 + x², "
-            f"b2 = {_JUMP} − 0.8 x. One stage without a constant; as the target is positive it is a single "
-            "product.",
-            "SepALS starts from factors near one, which explains its signs; factors of other signs fit "
-            "these rows just as well.",
-            "Every fit has rows and a seed of its own; single grids share one sample.",
-        ],
+        shown_tables={"What fits agree on": by.T.reset_index(names="fit")},
+        figures=_figures(measured),
+        notes=_notes(settings),
     )
+
+
+def _summary(by: pd.DataFrame, settings: Settings) -> list[str]:
+    def told(kind: str, column: str) -> str:
+        return number(float(by.loc[kind, column]), 2)
+
+    spread, mean, total = "level of x1, sd", "level of x1, mean", "sum of both levels, sd"
+    what = (
+        "Rows lie in two squares that touch in a corner. A constant c can be moved from the curve "
+        "of x1 to that of x2 on the left half of both: three such factorisations differ by "
+        f"{number(largest_difference(), 2)} on the support, and by a factor of "
+        f"{number(SCALINGS[-1] / SCALINGS[0], 2)} outside it."
+    )
+    seen = (
+        f"Over {settings.n_seeds} samples the level of the curve of x1 (left against right, in "
+        f"logarithms) varies by {told(PAPER, spread)} in the paper's mode, whose single grids vary "
+        f"by {told(GRIDS, spread)}, and by {told(JOINT, spread)} after joint refinement; the sum "
+        f"of both levels, which the data do determine, by {told(PAPER, total)}, "
+        f"{told(GRIDS, total)} and {told(JOINT, total)}."
+    )
+    gauge = (
+        "**What the gauge fixes:** the constants of whole curves, which go into λ. **What it "
+        "cannot fix:** the constant of a part of a curve."
+    )
+    joint = (
+        "**What joint refinement does:** it finds the shapes within each square (spread "
+        f"{told(JOINT, 'shapes, sd')} against {told(PAPER, 'shapes, sd')}), and its penalties "
+        "choose a level. Were only jumps at zero priced, both curves would jump equally, at a "
+        f"level of {number(level(balanced_scaling()), 2)}; it ends at {told(JOINT, mean)}, the "
+        f"paper's mode at {told(PAPER, mean)}, and the function with c = 1 has "
+        f"{number(level(1.0), 2)}."
+    )
+    limits = (
+        "**What neither can do:** know it. Both repeat themselves from sample to sample and yet "
+        "disagree: little spread is no proof that a curve is determined. The level is a "
+        "convention, and so is every prediction in the empty squares. **What does fix it:** rows. "
+        f"With 2 % of them in one of the empty squares the level is {told(BRIDGED, mean)} ± "
+        f"{told(BRIDGED, spread)}."
+    )
+    return [what, seen, gauge, joint, limits]
+
+
+def _claims(by: pd.DataFrame, signs: pd.DataFrame) -> list[tuple[str, str]]:
+    patterns = signs.drop(columns=["start", "RMSE"]).agg("".join, axis=1).value_counts()
+    grids, square = by.loc[GRIDS], by.loc[RECTANGLE]
+    levels = (
+        f"Level of x1 in single grids: {grids['level of x1, mean']:.2f} ± "
+        f"{grids['level of x1, sd']:.2f}; their sum of levels: ± "
+        f"{grids['sum of both levels, sd']:.3f}"
+    )
+    resolved = (
+        f"There the level of x1 is {square['level of x1, mean']:.3f} ± "
+        f"{square['level of x1, sd']:.3f}; that of the function is {level(1.0):.3f}"
+    )
+    seen = (
+        f"SepALS, {len(signs)} starts, signs of (x1 left, x1 right, x2 left, x2 right): "
+        + ", ".join(f"{key} {n} times" for key, n in patterns.items())
+        + ("; no start led to another pattern" if len(patterns) == 1 else "")
+    )
+    return [
+        (
+            "Region-wise rescaling leaves predictions on the support unchanged.",
+            f"Largest difference {number(largest_difference(), 2)}",
+        ),
+        ("Positivity does not remove it: levels of positive curves stay free.", levels),
+        ("On the full rectangle the ambiguity is resolved.", resolved),
+        ("Without positivity, signs may differ between regions and between fits.", seen),
+    ]
+
+
+def _figures(measured: Measured) -> list[Shown]:
+    same = (
+        "Three factorisations of one function. Above, their values on the whole square; in the "
+        "outlined squares, where rows are, they agree. Below, their curves."
+    )
+    fits = (
+        "Fitted curves with different rows and seeds. Last column: how much higher the curves of "
+        "x1 and x2 are on the left; the data determine the sum only, the dashed line."
+    )
+    return [
+        Shown("same_function", draw.factorisations(SCALINGS, VALUES, curves), same),
+        Shown("fits", draw.fitted(measured.fits, VALUES), fits),
+    ]
+
+
+def _notes(settings: Settings) -> list[str]:
+    function = (
+        f"{settings.n_rows:,} rows, noise {_NOISE}; a1 = 1 + x/2, a2 = exp(−x), b1 = 1 + x², "
+        f"b2 = {_JUMP} − 0.8 x. One stage without a constant; as the target is positive it is a "
+        "single product."
+    )
+    signs = (
+        "SepALS starts from factors near one, which explains its signs; factors of other signs fit "
+        "these rows just as well."
+    )
+    own = "Every fit has rows and a seed of its own; single grids share one sample."
+    return [function, signs, own]
 
 
 def _single_fits(measured: Measured) -> pd.DataFrame:

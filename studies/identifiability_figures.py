@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from studies.page import DARK, QUIET, SERIES, new_figure, plain_log, tidy
 
@@ -26,7 +27,7 @@ def factorisations(scalings: tuple[float, ...], values: np.ndarray, curves: Curv
             values, values, np.outer(second, first), norm=norm, cmap="viridis", rasterized=True
         )
         for corner in (-1.0, 0.0):
-            top.add_patch(Rectangle((corner, corner), 1, 1, fill=False, edgecolor="w", linewidth=2))
+            top.add_patch(Rectangle((corner, corner), 1, 1, fill=False, edgecolor="k", linewidth=2))
         top.set_aspect("equal")
         tidy(top, f"c = {scaling:.3g}", "x1", "x2" if top is axes[0, 0] else "")
         bottom.plot(values, first, color=SERIES[0], label="curve of x1")
@@ -34,7 +35,9 @@ def factorisations(scalings: tuple[float, ...], values: np.ndarray, curves: Curv
         plain_log(bottom)
         tidy(bottom, "", "x1 or x2")
     axes[1, 0].legend(frameon=False, fontsize=7)
-    bar = figure.colorbar(mesh, ax=axes[0, :], pad=0.01)
+    bar = figure.colorbar(mesh, ax=axes[0, :], pad=0.01, ticks=[0.2, 0.5, 1, 2, 5])
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    bar.ax.yaxis.set_minor_formatter(NullFormatter())
     bar.ax.tick_params(labelsize=7)
     bar.set_label("value", fontsize=8)
     return figure
@@ -52,7 +55,7 @@ def fitted(fits: Mapping[str, Any], values: np.ndarray) -> Figure:
             tidy(ax, f"{kind}: x{j + 1}")
         first, second = each.levels.T
         total = (first + second).mean()
-        span = np.array([-1.3, 1.0])
+        span = np.array([-0.9, 0.3])
         row[2].plot(span, total - span, color=QUIET, linestyle="--", linewidth=0.9)
         row[2].plot(first, second, "o", color=SERIES[1], markersize=3.5, alpha=0.7)
         tidy(row[2], f"levels, {len(first)} fits", "", "of x2")

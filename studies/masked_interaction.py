@@ -148,7 +148,7 @@ def _fitted(settings: Settings, X: pd.DataFrame, y: np.ndarray) -> dict[str, Any
 
 
 def _repeats(settings: Settings) -> pd.DataFrame:
-    """Roles of the first stage on fresh samples: is the reading a matter of luck?"""
+    """Roles of the loudest stage on fresh samples: whether the reading is a matter of luck."""
     rows = []
     for seed in range(settings.n_repeats):
         X, y = datasets.masked_interaction(
@@ -241,9 +241,11 @@ def _summary(measured: Measured, roles: explain.Roles) -> list[str]:
     worst = flat["PD moves by"].max()
     least = flat["a single row moves by"].min()
     return [
-        "The average over x3 hides x1 from partial dependence: over the central 98 % of x1 no "
-        f"model's curve moves by more than {number(worst, 2)} (standard deviation), while single "
-        f"rows move by at least {number(least, 2)} on average.",
+        (
+            "The average over x3 hides x1 from partial dependence: over the central 98 % of x1 no "
+            f"model's curve moves by more than {number(worst, 2)} (standard deviation), while "
+            f"single rows move by at least {number(least, 2)} on average."
+        ),
         "What `explain.roles` says of the model with two stages:",
         "```\n" + str(roles) + "\n```",
     ]
@@ -281,15 +283,19 @@ def _claims(measured: Measured, signs: pd.DataFrame) -> list[tuple[str, str]]:
         ("x1, x2 scale; x3 directs, with the flip at x3 = −1.", "; ".join(told)),
         (
             f"SepALS of rank 1 reaches an RMSE of {_PAPER_SEPALS} (noise 0.25).",
-            f"SepALS {errors['SepALS']:.4f}; TSL with two stages {errors[SHORT]:.4f}, "
-            f"with its defaults {errors[DEFAULT]:.4f}, in paper mode {errors[PAPER]:.4f}",
+            (
+                f"SepALS {errors['SepALS']:.4f}; TSL with two stages {errors[SHORT]:.4f}, "
+                f"with its defaults {errors[DEFAULT]:.4f}, in paper mode {errors[PAPER]:.4f}"
+            ),
         ),
         (
             "The sign of a SepALS factor is not identified.",
-            "Two factors negated: predictions differ by "
-            f"{number(measured_flip(measured), 2)}. Over {len(signs)} starts the factor of x2 "
-            f"below zero is positive in {positive}, negative in {len(signs) - positive}: which of "
-            "them is a habit of the start, not of the data",
+            (
+                f"Two factors negated: predictions differ by {number(measured_flip(measured), 2)}. "
+                f"Over {len(signs)} starts the factor of x2 below zero is positive in {positive}, "
+                f"negative in {len(signs) - positive}: which of them is a habit of the start, not "
+                "of the data"
+            ),
         ),
     ]
 
@@ -335,10 +341,14 @@ def _figures(measured: Measured) -> list[Shown]:
 
 def _notes(settings: Settings) -> list[str]:
     notes = [
-        f"{settings.n_rows:,} rows are fitted, {settings.n_test:,} tested. Nothing is tuned, where "
-        "the paper tunes every model with 20,000 trials.",
-        "x2 and 1 + x3 enter alike, so a sample may also end with x2 directing at 0 and x3 scaling: "
-        "an equally right reading of the same function.",
+        (
+            f"{settings.n_rows:,} rows are fitted, {settings.n_test:,} tested. Nothing is tuned, "
+            "where the paper tunes every model with 20,000 trials."
+        ),
+        (
+            "x2 and 1 + x3 enter alike, so a sample may also end with x2 directing at 0 and x3 "
+            "scaling: an equally right reading of the same function."
+        ),
     ]
     if "EBM" in settings.rivals and not rivals.missing(["EBM"]):
         notes.append(
