@@ -128,56 +128,49 @@ def _summary(measured: Measured, settings: Settings) -> list[str]:
 
 def _claims(measured: Measured, settings: Settings, turns: pd.DataFrame) -> list[tuple[str, str]]:
     small, large = (model_name(settings.stages[k]) for k in (0, -1))
-    by = turns.set_index(["feature", "model"])
-    movement = {
-        name: "; ".join(f"{model} {by.loc[(name, model), 'movement']:.1f}" for model in found)
-        for name, (_, found) in measured.lines.items()
-    }
     share = explain.importance(measured.models[large])
     top = [share.names[j] for j in np.argsort(-share.combined, kind="stable")[:3]]
+    peaks_claim = (
+        "Peaks of the first stage near longitude −118.5 and −122.5 (Los Angeles, San Francisco) "
+        "and latitude 37.5."
+    )
+    peaks_here = (
+        f"First stage, paper mode: {_peak_words(measured, PAPER_MODE[2])}. First stage of "
+        f"{settings.stages[0]}, joint: {_peak_words(measured, small)}"
+    )
+    point_claim = (
+        f"Desert point, 10 stages: the first gives {dollars(_PAPER_DESERT[0])}, the largest "
+        f"correction is {dollars(_PAPER_DESERT[1])}, together {dollars(_PAPER_DESERT[2])}."
+    )
+    point_here = (
+        f"Paper mode: {_point_words(measured.paper_points['desert'])}. Joint refinement: "
+        f"{_point_words(measured.points['desert'])}. Observed: {dollars(POINTS['desert'][1])}"
+    )
+    desert = "The second stage takes back over the desert what the first gives too much."
+    spikes = "TSL's 1D curves keep local spikes, EBM's and XGBoost's are largely monotone."
+    subset = "A subset of stages gives a parsimonious model for a region without retraining."
+    kept = "; ".join(_kept_words(part) for _, part in measured.selection.groupby("region"))
     return [
-        (
-            (
-                "Peaks of the first stage near longitude −118.5 and −122.5 (Los Angeles, San "
-                "Francisco) and latitude 37.5."
-            ),
-            (
-                f"First stage, paper mode: {_peak_words(measured, PAPER_MODE[2])}. First stage of "
-                f"{settings.stages[0]}, joint: {_peak_words(measured, small)}"
-            ),
-        ),
-        (
-            "The second stage takes back over the desert what the first gives too much.",
-            f"Mean 2D partial dependence in the eastern desert: {_desert_words(measured, small)}",
-        ),
-        (
-            "TSL's 1D curves keep local spikes, EBM's and XGBoost's are largely monotone.",
-            (
-                f"Movement over range, latitude: {movement['latitude']}. Longitude: "
-                f"{movement['longitude']}"
-            ),
-        ),
-        (
-            (
-                f"Desert point, 10 stages: the first gives {dollars(_PAPER_DESERT[0])}, the "
-                f"largest correction is {dollars(_PAPER_DESERT[1])}, together "
-                f"{dollars(_PAPER_DESERT[2])}."
-            ),
-            (
-                f"Paper mode: {_point_words(measured.paper_points['desert'])}. Joint refinement: "
-                f"{_point_words(measured.points['desert'])}. Observed: "
-                f"{dollars(POINTS['desert'][1])}"
-            ),
-        ),
+        (peaks_claim, peaks_here),
+        (desert, _desert_words(measured, small)),
+        (spikes, _movement_words(measured, turns)),
+        (point_claim, point_here),
         (
             "The most important features are latitude, longitude and median income.",
             f"By the paper's measure, {settings.stages[-1]} stages: {', '.join(top)}",
         ),
-        (
-            "A subset of stages gives a parsimonious model for a region without retraining.",
-            "; ".join(_kept_words(part) for _, part in measured.selection.groupby("region")),
-        ),
+        (subset, kept),
     ]
+
+
+def _movement_words(measured: Measured, turns: pd.DataFrame) -> str:
+    """How much the 1D curves of every model turn."""
+    by = turns.set_index(["feature", "model"])["movement"]
+    told = [
+        f"{feature}: " + "; ".join(f"{model} {by[feature, model]:.1f}" for model in found)
+        for feature, (_, found) in measured.lines.items()
+    ]
+    return "Movement over range (1 is monotone), " + ". ".join(told)
 
 
 def _peak_words(measured: Measured, name: str) -> str:
@@ -200,7 +193,7 @@ def _desert_words(measured: Measured, small: str) -> str:
         if "eastern desert" in table.index:
             row = table.loc["eastern desert"].drop("rows")
             told.append(f"{name}: " + ", ".join(f"{s} {dollars(v)}" for s, v in row.items()))
-    return "; ".join(told) or "no rows there"
+    return f"Mean 2D partial dependence there: {'; '.join(told) or 'no rows'}"
 
 
 def _point_words(point: explain.LocalExplanation) -> str:
@@ -224,59 +217,54 @@ def _kept_words(part: pd.DataFrame) -> str:
 
 
 def _figures(measured: Measured, settings: Settings) -> list[Shown]:
-    small, *others = (measured.models[model_name(n)] for n in settings.stages)
-    large = others[-1]
-    shown = [
+    small, large = (measured.models[model_name(settings.stages[k])] for k in (0, -1))
+    lines = (
+        "1D partial dependence on latitude and longitude, every model over the same rows. The axis "
+        "ends at $700,000; how high the curves go is in the table above."
+    )
+    selection = (
+        "Test RMSE in a region against the number of stages kept, those with the largest mean "
+        "contributions there first."
+    )
+    leading = ("latitude", "longitude", "medianIncome")
+    return [
+        *_maps(measured, settings),
+        Shown("pd_1d", figures.lines(measured.lines), lines),
         Shown(
-            "map_2",
-            figures.surfaces(small, MAP),
-            "The model with the fewest stages, a row each: backbone and tilt (a single product has "
-            "none) over longitude and latitude, and 2D partial dependence in dollars. Faded cells "
-            "are far from any row.",
+            "products", figures.products(small, leading), "Both products of each stage, dollars."
         ),
+        Shown("importance", figures.importance(large), "Importance, the model with most stages."),
+        *(
+            Shown(f"local_{name}", figures.local(point), f"The {name} point, stage by stage.")
+            for name, point in measured.points.items()
+        ),
+        Shown("selection", figures.selection(measured.selection), selection),
+    ]
+
+
+def _maps(measured: Measured, settings: Settings) -> list[Shown]:
+    """Every model's stages over longitude and latitude."""
+    surfaces = (
+        "The model with the fewest stages, a row each: backbone and tilt (a single product has "
+        "none) over longitude and latitude, and 2D partial dependence in dollars. Faded cells are "
+        "far from any row."
+    )
+    paper = (
+        "The paper's mode, 2 stages, at the training rows: backbone (relative to the stage's "
+        "largest) and 2D partial dependence (green adds, pink takes; dollars)."
+    )
+    first, *others = settings.stages
+    shown = [
+        Shown(f"map_{first}", figures.surfaces(measured.models[model_name(first)], MAP), surfaces),
         Shown(
             "map_paper",
             figures.stage_maps(measured.models[PAPER_MODE[2]], measured.X, MAP),
-            "The paper's mode, 2 stages, at the training rows: backbone (relative to the stage's "
-            "largest) and 2D partial dependence (green adds, pink takes; dollars).",
+            paper,
         ),
     ]
-    for n, model in zip(settings.stages[1:], others, strict=True):
-        shown.append(
-            Shown(
-                f"map_{n}",
-                figures.stage_maps(model, measured.X, MAP),
-                f"{n} stages at the training rows, drawn likewise.",
-            )
-        )
-    shown += [
-        Shown(
-            "pd_1d",
-            figures.lines(measured.lines),
-            "1D partial dependence on latitude and longitude, every model over the same rows. The "
-            "axis ends at $700,000; how high the curves go is in the table above.",
-        ),
-        Shown(
-            "products",
-            figures.products(small, ("latitude", "longitude", "medianIncome")),
-            "Both products of each stage, in dollars.",
-        ),
-        Shown(
-            "importance", figures.importance(large), "Importance, the model with the most stages."
-        ),
-    ]
-    for name, point in measured.points.items():
-        shown.append(
-            Shown(f"local_{name}", figures.local(point), f"The {name} point, stage by stage.")
-        )
-    shown.append(
-        Shown(
-            "selection",
-            figures.selection(measured.selection),
-            "Test RMSE in a region against the number of stages kept, those with the largest mean "
-            "contributions there first.",
-        )
-    )
+    for n in others:
+        drawn = figures.stage_maps(measured.models[model_name(n)], measured.X, MAP)
+        shown.append(Shown(f"map_{n}", drawn, f"{n} stages at the training rows, drawn likewise."))
     return shown
 
 
