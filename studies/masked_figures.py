@@ -19,18 +19,18 @@ def dependence_and_rows(
     values: np.ndarray, dependence: dict[str, np.ndarray], ice: dict[str, np.ndarray]
 ) -> Figure:
     """Partial dependence of all models in one panel, then single rows, a panel per model."""
-    columns = 3 if len(ice) > 3 else 2
+    columns = 4 if len(ice) > 5 else 3
     rows = -(-(len(ice) + 1) // columns)
-    figure = new_figure(8.6, 2.6 * rows)
+    figure = new_figure(8.8, 2.6 * rows)
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
     for name, curve in dependence.items():
         axes[0].plot(values, curve, color=COLOURS[name], linewidth=1.4, label=name)
-    axes[0].legend(frameon=False, fontsize=6.5, ncols=2, loc="upper center")
+    axes[0].legend(frameon=False, fontsize=6.5, loc="lower center", ncols=2, columnspacing=0.8)
     tidy(axes[0], "partial dependence", "x1", "prediction")
     for ax, (name, curves) in zip(axes[1:], ice.items(), strict=False):
         ax.plot(values, curves.T, color=COLOURS[name], linewidth=0.6, alpha=0.5)
         ax.plot(values, dependence[name], color="0.1", linewidth=1.6)
-        tidy(ax, f"single rows: {name}", "x1")
+        tidy(ax, f"rows: {name}", "x1")
     for ax in axes[len(ice) + 1 :]:
         ax.set_axis_off()
     reach = float(np.quantile(np.abs(np.concatenate(list(ice.values()))), 0.995))
