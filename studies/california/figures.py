@@ -44,7 +44,7 @@ def stage_maps(model: Any, X: pd.DataFrame, features: tuple[str, str]) -> Figure
     n_stages = dependence.n_stages
     columns = min(n_stages, 5)
     rows = -(-n_stages // columns)
-    figure = new_figure(9.0, 3.9 * rows + 0.2)
+    figure = new_figure(1.55 * columns + 1.4, 3.9 * rows + 0.2)
     axes = figure.subplots(2 * rows, columns, sharex=True, sharey=True, squeeze=False)
     at = [bins_of(axis, shown[key]) for axis, key in zip(dependence.axes, features, strict=True)]
     values = dependence.stages[:, at[0], at[1]]
@@ -63,7 +63,7 @@ def stage_maps(model: Any, X: pd.DataFrame, features: tuple[str, str]) -> Figure
     for ax in axes.flat:
         if not ax.collections:
             ax.set_axis_off()
-    style: dict[str, Any] = {"ax": axes, "shrink": 0.4, "pad": 0.01, "location": "right"}
+    style: dict[str, Any] = {"ax": axes, "shrink": 0.7 / rows, "pad": 0.02, "location": "right"}
     for mesh, label in ((sizes, "backbone / its largest"), (signs, "dollars")):
         bar = figure.colorbar(mesh, **style)
         bar.set_label(label, fontsize=8)

@@ -109,7 +109,7 @@ def _summary(measured: Measured, settings: Settings) -> list[str]:
     top = int(np.argmax(curves[small]))
     highest = measured.models[small].predict(measured.X_test).max()
     return [
-        f"The paper's split (80/20). Test RMSE without any tuning: {told}; {rest}.",
+        f"The paper's split (80/20, seed 42). Test RMSE without any tuning: {told}; {rest}.",
         (
             "Backbones over longitude and latitude show where a stage is switched on. A product of "
             "two curves makes bands over the whole plane, of which only the cells with rows mean "
@@ -128,8 +128,6 @@ def _summary(measured: Measured, settings: Settings) -> list[str]:
 
 def _claims(measured: Measured, settings: Settings, turns: pd.DataFrame) -> list[tuple[str, str]]:
     small, large = (model_name(settings.stages[k]) for k in (0, -1))
-    share = explain.importance(measured.models[large])
-    top = [share.names[j] for j in np.argsort(-share.combined, kind="stable")[:3]]
     peaks_claim = (
         "Peaks of the first stage near longitude −118.5 and −122.5 (Los Angeles, San Francisco) "
         "and latitude 37.5."
@@ -157,10 +155,20 @@ def _claims(measured: Measured, settings: Settings, turns: pd.DataFrame) -> list
         (point_claim, point_here),
         (
             "The most important features are latitude, longitude and median income.",
-            f"By the paper's measure, {settings.stages[-1]} stages: {', '.join(top)}",
+            (
+                f"By the paper's measure: {_leading(measured, PAPER_MODE[10])}; "
+                f"{_leading(measured, large)}"
+            ),
         ),
         (subset, kept),
     ]
+
+
+def _leading(measured: Measured, name: str) -> str:
+    """The three features of the largest importance."""
+    importance = explain.importance(measured.models[name])
+    order = np.argsort(-importance.combined, kind="stable")[:3]
+    return f"{name}: {', '.join(importance.names[j] for j in order)}"
 
 
 def _movement_words(measured: Measured, turns: pd.DataFrame) -> str:
