@@ -48,9 +48,9 @@ benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks.sepals --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.tables
 
-# The paper's studies: pages, figures and CSV in studies/results.
+# The paper's studies: pages, figures and CSV in studies/results. Without DATA tables are OpenML's.
 studies: $(BENCH_STAMP)
-	$(BIN)/python -m studies --data-dir $(DATA)
+	$(BIN)/python -m studies $(if $(wildcard $(DATA)/data/datasets.json),--data-dir $(DATA))
 
 $(DEMO_STAMP): pyproject.toml | .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots]' 'pandas>=2.1'

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from studies.catalogue import STUDIES
-from studies.tables import Folder, MissingDataError, OpenML
+from studies.tables import Folder, MissingDataError, OpenML, Source
 
 DEFAULT_OUTPUT = Path(__file__).parent / "results"
 
@@ -26,17 +26,25 @@ def main(words: list[str] | None = None) -> int:
         return _complain(f"unknown study {unknown[0]!r}; there are {', '.join(STUDIES)}")
     try:
         source = OpenML() if given.data_dir is None else Folder(given.data_dir)
-        for name in given.names or STUDIES:
-            study = STUDIES[name]
-            started = time.perf_counter()
-            page = study.run(study.TINY if given.tiny else study.FULL, source)
-            seconds = time.perf_counter() - started
-            page.write(given.output, seconds)
-            print(f"{name}: {seconds:.0f} s, {given.output / name}.md", flush=True)
     except MissingDataError as error:
         return _complain(str(error))
+    code = 0
+    for name in given.names or STUDIES:
+        try:
+            _run(name, source, given.output, given.tiny)
+        except MissingDataError as error:  # the others need no table
+            code = _complain(f"{name} left out: {error}")
     _write_index(given.output)
-    return 0
+    return code
+
+
+def _run(name: str, source: Source, output: Path, tiny: bool) -> None:
+    study = STUDIES[name]
+    started = time.perf_counter()
+    page = study.run(study.TINY if tiny else study.FULL, source)
+    seconds = time.perf_counter() - started
+    page.write(output, seconds)
+    print(f"{name}: {seconds:.0f} s, {output / name}.md", flush=True)
 
 
 def _complain(message: str) -> int:
@@ -46,6 +54,7 @@ def _complain(message: str) -> int:
 
 def _write_index(folder: Path) -> None:
     """A page that lists the studies whose pages are there."""
+    folder.mkdir(parents=True, exist_ok=True)
     lines = ["# Studies", "", "`make studies` measures and writes all of these.", ""]
     for name in STUDIES:
         path = folder / f"{name}.md"

@@ -11,7 +11,7 @@ import pandas as pd
 
 Table = tuple[pd.DataFrame, np.ndarray]
 
-# OpenML's number of each table, its target, and its names where the local tables have others.
+# OpenML's number of each table, and its target.
 _OPENML = {
     "california_housing": (44977, "medianHouseValue"),
     "bike_sharing": (42712, "count"),

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import seplearn
 from studies import rivals
 from studies.__main__ import main
 from studies.catalogue import STUDIES
 from studies.page import Page, dollars, listed, markdown_table, number
 from studies.reading import predictions_over, wander
-from studies.tables import Folder, MissingDataError
+from studies.tables import Folder, MissingDataError, OpenML
 from tests.studies.stand_ins import houses
 
 
@@ -39,6 +43,46 @@ def test_a_study_writes_its_page_and_the_index(tmp_path, monkeypatch):
     index = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "(cancellation.md)" in index
     assert "(bike.md)" not in index
+
+
+def test_a_study_without_its_table_is_left_out_and_the_others_run(tmp_path, monkeypatch, capsys):
+    def offline(**_):
+        raise OSError("no network")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", offline)
+    assert main(["bike", "cancellation", "--tiny", "--output", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "bike left out: OpenML did not answer" in said
+    assert "--data-dir" in said
+    assert (tmp_path / "cancellation.md").exists()
+
+
+def test_openml_tables_look_like_those_of_a_folder(monkeypatch):
+    table = pd.DataFrame(
+        {
+            "workingday": pd.Categorical(["True", "False", "True"]),
+            "weather": ["clear", "rain", "clear"],
+            "hour": [1, 2, 3],
+            "count": [5, 6, 7],
+        }
+    )
+    found = SimpleNamespace(frame=table)
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **_: found)
+    X, y = OpenML().load("bike_sharing")
+    assert X["workingday"].tolist() == [1.0, 0.0, 1.0]
+    assert X["weather"].dtype == "category"
+    assert y.tolist() == [5.0, 6.0, 7.0]
+
+
+def test_studies_use_the_public_surface_only():
+    folder = Path(rivals.__file__).parent
+    public = {"seplearn": set(seplearn.__all__), "seplearn.explain": set(seplearn.explain.__all__)}
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("seplearn"):
+                names = {alias.name for alias in node.names}
+                assert names <= public.get(node.module, set()), f"{path.name}: {names}"
+            assert not (isinstance(node, ast.Import) and "seplearn" in node.names[0].name)
 
 
 def test_every_study_has_a_full_and_a_tiny_setting():
