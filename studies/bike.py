@@ -193,11 +193,11 @@ def _summary(measured: Measured, table: pd.DataFrame) -> list[str]:
         (
             "The weekend's line of partial dependence keeps a morning peak "
             f"({number(shown[PAPER], 3)} in the paper's mode, {number(shown[SHORT], 3)} with two "
-            "stages refined jointly), as the paper reports of its own. That is less a fault of the "
-            "model than of the average: it sets `workingday` to 0 on Tuesdays too, and the model "
-            "knows the weekday. At the weekend's own rows the peak is "
-            f"{number(real[SHORT], 3)} for these two stages, where the counts have "
-            f"{number(real['observed'], 3)} (paper's mode: {number(real[PAPER], 3)})."
+            "stages refined jointly), as the paper reports of its own. At the weekend's own rows "
+            f"the peak is {number(real[PAPER], 3)} in the paper's mode, a fault of the model, but "
+            f"{number(real[SHORT], 3)} after joint refinement, where the counts have "
+            f"{number(real['observed'], 3)}: there it is the average that errs. It sets "
+            "`workingday` to 0 on Tuesdays too, and the model knows the weekday."
         ),
     ]
 
