@@ -249,17 +249,18 @@ def _summary(by: pd.DataFrame, settings: Settings) -> list[str]:
     )
     joint = (
         "**What joint refinement does:** it finds the shapes within each square (spread "
-        f"{told(JOINT, 'shapes, sd')} against {told(PAPER, 'shapes, sd')}), and its penalties "
-        "choose a level. Were only jumps at zero priced, both curves would jump equally, at a "
-        f"level of {number(level(balanced_scaling()), 2)}; it ends at {told(JOINT, mean)}, the "
-        f"paper's mode at {told(PAPER, mean)}, and the function with c = 1 has "
-        f"{number(level(1.0), 2)}."
+        f"{told(JOINT, 'shapes, sd')} against {told(PAPER, 'shapes, sd')}; RMSE on the support "
+        f"{told(JOINT, 'RMSE on the support')} against {told(PAPER, 'RMSE on the support')}), and "
+        "its penalties choose a level. Were only jumps at zero priced, both curves would jump "
+        f"equally, at a level of {number(level(balanced_scaling()), 2)}; it ends at "
+        f"{told(JOINT, mean)}, the paper's mode at {told(PAPER, mean)}, and the function with c = "
+        f"1 has {number(level(1.0), 2)}."
     )
     limits = (
         "**What neither can do:** know it. Both repeat themselves from sample to sample and yet "
         "disagree: little spread is no proof that a curve is determined. The level is a "
         "convention, and so is every prediction in the empty squares. **What does fix it:** rows. "
-        f"With 2 % of them in one of the empty squares the level is {told(BRIDGED, mean)} ± "
+        f"With 2 % of them in the empty squares the level is {told(BRIDGED, mean)} ± "
         f"{told(BRIDGED, spread)}."
     )
     return [what, seen, gauge, joint, limits]

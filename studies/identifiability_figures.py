@@ -28,7 +28,6 @@ def factorisations(scalings: tuple[float, ...], values: np.ndarray, curves: Curv
         )
         for corner in (-1.0, 0.0):
             top.add_patch(Rectangle((corner, corner), 1, 1, fill=False, edgecolor="k", linewidth=2))
-        top.set_aspect("equal")
         tidy(top, f"c = {scaling:.3g}", "x1", "x2" if top is axes[0, 0] else "")
         bottom.plot(values, first, color=SERIES[0], label="curve of x1")
         bottom.plot(values, second, color=SERIES[1], label="curve of x2")

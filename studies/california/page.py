@@ -259,7 +259,7 @@ def _maps(measured: Measured, settings: Settings) -> list[Shown]:
     )
     paper = (
         "The paper's mode, 2 stages, at the training rows: backbone (relative to the stage's "
-        "largest) and 2D partial dependence (green adds, pink takes; dollars)."
+        "largest) and 2D partial dependence (green adds, pink takes; dollars), colours logarithmic."
     )
     first, *others = settings.stages
     shown = [
