@@ -6,7 +6,7 @@ DEV_STAMP := .venv/.installed-dev
 DEMO_STAMP := .venv/.installed-demo
 BENCH_STAMP := .venv/.installed-bench
 
-.PHONY: demo gallery test lint types layers browser tests benchmarks clean
+.PHONY: demo gallery test lint types layers browser tests benchmarks studies clean
 
 demo: $(DEMO_STAMP)
 	$(BIN)/python examples/masked_interaction.py --output demo
@@ -61,6 +61,10 @@ benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks.shapley_speed
 	$(BIN)/python -m benchmarks.sepals --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.tables
+
+# The paper's studies: pages, figures and CSV in studies/results. Without DATA tables are OpenML's.
+studies: $(BENCH_STAMP)
+	$(BIN)/python -m studies $(if $(wildcard $(DATA)/data/datasets.json),--data-dir $(DATA))
 
 $(DEMO_STAMP): pyproject.toml | .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots,cli]' 'pandas>=2.1'

@@ -1,0 +1,25 @@
+"""The studies by name, in the order of the pages."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from studies import (
+    approximation,
+    bike,
+    bimodal_bags,
+    california,
+    cancellation,
+    identifiability,
+    masked_interaction,
+)
+
+STUDIES: dict[str, ModuleType] = {
+    "masked_interaction": masked_interaction,
+    "bimodal_bags": bimodal_bags,
+    "california": california,
+    "bike": bike,
+    "approximation": approximation,
+    "identifiability": identifiability,
+    "cancellation": cancellation,
+}

@@ -1,0 +1,81 @@
+"""The studies of real tables, on small generated ones with the same columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from studies import bike, california
+from studies.california.measure import POINTS, in_region, peaks, stages_by_region
+from tests.studies.stand_ins import bikes, houses
+
+
+@pytest.fixture(scope="module")
+def housing():
+    return california.measure(*houses(), california.TINY)
+
+
+@pytest.fixture(scope="module")
+def riding():
+    return bike.measure(*bikes(), bike.TINY)
+
+
+def test_stages_of_a_point_sum_to_its_prediction(housing):
+    for points in (housing.points, housing.paper_points):
+        assert set(points) == set(POINTS)
+        for point in points.values():
+            total = point.intercept + point.contributions.sum()
+            assert total == pytest.approx(point.prediction, rel=1e-9)
+
+
+def test_all_stages_kept_are_the_whole_model(housing):
+    table = housing.selection
+    assert len(table) > 0
+    last = table[table["stages kept"] == max(california.TINY.stages)]
+    np.testing.assert_allclose(last["as they are"], last["whole model"], rtol=1e-9)
+
+
+def test_the_stand_ins_coast_is_dearer_than_its_inland(housing):
+    table = stages_by_region(housing, "TSL, 2 stages")
+    values, lines = housing.lines["longitude"]
+    assert len(table) >= 2
+    assert lines["TSL, 2 stages"][0] > lines["TSL, 2 stages"][-1]
+    assert len(values) == len(lines["SepALS"])
+
+
+def test_peaks_are_found_where_they_are():
+    values = np.linspace(0.0, 1.0, 201)
+    curve = np.exp(-(((values - 0.25) / 0.05) ** 2)) + np.exp(-(((values - 0.7) / 0.05) ** 2))
+    assert peaks(values, curve) == pytest.approx([0.25, 0.7], abs=0.01)
+
+
+def test_regions_are_open_where_a_bound_is_none(housing):
+    inside = in_region(housing.X, {"longitude": (None, -120.0)})
+    assert (housing.X["longitude"][inside] <= -120.0).all()
+    assert 0 < inside.sum() < len(inside)
+
+
+def test_california_page(housing, tmp_path):
+    california.page(housing, california.TINY).write(tmp_path)
+    text = (tmp_path / "california.md").read_text(encoding="utf-8")
+    assert "$298,700" in text
+    assert (tmp_path / "california_local_desert.png").exists()
+
+
+def test_working_days_have_a_morning_peak_that_weekends_lack(riding):
+    weekend, working = riding.at_rows[bike.SHORT]
+    assert bike.commute(working) > 150.0
+    assert bike.commute(weekend) < 0.4 * bike.commute(working)
+    table = bike.commute_table(riding).set_index("model")
+    assert table.loc["observed", "working day, at the rows"] > 200.0
+
+
+def test_stages_and_intercept_sum_to_the_lines(riding):
+    model = riding.models[bike.SHORT]
+    total = model.intercept_ + riding.stages[bike.SHORT].sum(axis=0)
+    np.testing.assert_allclose(total, riding.lines[bike.SHORT], rtol=1e-9)
+
+
+def test_bike_page(riding, tmp_path):
+    bike.page(riding, bike.TINY).write(tmp_path)
+    assert (tmp_path / "bike_hours.png").exists()
