@@ -25,7 +25,8 @@ def built(tmp_path_factory):
 
 def test_the_wheel_has_what_the_package_needs_and_nothing_else(built):
     wheel, _ = built
-    names = zipfile.ZipFile(wheel).namelist()
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
     assert wheel.name.startswith(f"seplearn-{seplearn.__version__}-py3-none-any")
     assert "seplearn/py.typed" in names
     package = ROOT / "src" / "seplearn"
@@ -41,7 +42,8 @@ def test_the_wheel_has_what_the_package_needs_and_nothing_else(built):
 
 def test_the_sdist_can_be_tested(built):
     _, sdist = built
-    names = {name.split("/", 1)[1] for name in tarfile.open(sdist).getnames() if "/" in name}
+    with tarfile.open(sdist) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     assert {"README.md", "CHANGELOG.md", "LICENSE", "Makefile", "pyproject.toml"} <= names
     assert {"tests/naive.py", "src/seplearn/__init__.py", "tests/golden/reference-v3.tsl"} <= names
 
