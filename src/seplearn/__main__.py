@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from typing import Any
 
 
 def main() -> None:
@@ -13,7 +15,13 @@ def main() -> None:
         if error.name not in ("click", "pyarrow"):
             raise
         sys.exit(f"the command line needs {error.name}: pip install 'seplearn[cli]'")
+    signal.signal(signal.SIGTERM, _terminated)
     command_line(prog_name="seplearn")
+
+
+def _terminated(number: int, _: Any) -> None:
+    """End as by an exception, so that half-written files are removed."""
+    sys.exit(128 + number)
 
 
 if __name__ == "__main__":
