@@ -82,7 +82,7 @@ class PartialDependence(Explanation):
 
     @property
     def plus(self) -> FloatArray:
-        """Partial dependence of the + product of every stage, shape (n_stages, *shape)."""
+        """Partial dependence of the + product of every stage, of shape ``(n_stages, *shape)``."""
         return self._over_grid(lambda s: self._product(s, 0))
 
     @property

@@ -24,7 +24,7 @@ class Branch:
         Log of the coefficient's size. Logs are the stored truth: a product of many factors
         becomes a sum, with nothing to overflow on the way.
     log_factors : array of shape (n_flat,)
-        Log of |a_j| in every bin of every axis, centred on each axis.
+        Log of ``|a_j|`` in every bin of every axis, centred on each axis.
     negative : array of shape (n_flat,), optional
         Where a_j is negative; None for a positive product.
     """
