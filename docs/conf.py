@@ -51,6 +51,8 @@ numpydoc_xref_param_type = False
 sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples" / "gallery")],
     "gallery_dirs": ["gallery"],
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("seplearn",),
     "image_scrapers": ("matplotlib", "scraper"),
     "within_subsection_order": "FileNameSortKey",
     "ignore_repr_types": r"matplotlib|seplearn\.plots|TSLRegressor|SepALSRegressor",
