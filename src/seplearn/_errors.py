@@ -16,7 +16,21 @@ _LONGEST_VALUE = 120
 
 
 class ModelFormatError(ValueError):
-    """A file or document is not a model that this version can read."""
+    """A file or document is not a model that this version can read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from seplearn import ModelFormatError, load_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "m.tsl"
+    ...     _ = path.write_bytes(b"no model")
+    ...     try:
+    ...         load_model(path)
+    ...     except ModelFormatError:
+    ...         print("refused")
+    refused
+    """
 
 
 def out_of_range(name: str, rule: str, value: Any) -> ValueError:

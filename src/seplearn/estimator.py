@@ -84,6 +84,15 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         X : array-like of shape (n, p)
         level : float
             Share of the bootstrap replicates inside; needs ``n_bootstrap`` > 0.
+
+        Examples
+        --------
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.masked_interaction(500, random_state=0)
+        >>> model = TSLRegressor(n_stages=1, n_bootstrap=10, random_state=0).fit(X, y)
+        >>> low, high = model.predict_interval(X[:5], level=0.8).T
+        >>> bool((low < high).all())
+        True
         """
         Interval(0, 1, above=True).check("level", level)
         codes = self._codes(X)
@@ -102,6 +111,15 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, p)
+
+        Examples
+        --------
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.masked_interaction(500, random_state=0)
+        >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+        >>> total = model.intercept_ + model.predict_stages(X).sum(axis=1)
+        >>> bool(abs(total - model.predict(X)).max() < 1e-9)
+        True
         """
         codes = self._codes(X)
         return self.model_.contributions(codes)
@@ -157,7 +175,16 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         write_file(path, stored)
 
     def to_dict(self) -> dict[str, Any]:
-        """The model as plain numbers and lists for ``json.dump``; see ``docs/model-json.md``."""
+        """The model as plain numbers and lists for ``json.dump``; see ``docs/model-json.md``.
+
+        Examples
+        --------
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.masked_interaction(500, random_state=0)
+        >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+        >>> list(model.to_dict())
+        ['format', 'version', 'intercept', 'features', 'stages']
+        """
         check_is_fitted(self)
         return to_plain(self.model_, self._schema)
 

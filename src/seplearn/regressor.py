@@ -290,6 +290,15 @@ class TSLRegressor(SeparationEstimator):
         Parameters
         ----------
         X : array-like of shape (n, p)
+
+        Examples
+        --------
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.masked_interaction(500, random_state=0)
+        >>> model = TSLRegressor.paper(2, n_grids=10, random_state=0).fit(X, y)
+        >>> first, second = model.staged_predict(X)
+        >>> bool(abs(second - model.predict(X)).max() < 1e-9)
+        True
         """
         codes = self._codes(X)
         if self.refine != "scalars":

@@ -32,6 +32,15 @@ class BagCurves(Explanation):
         The grids that were averaged.
     anchor : int
         The grid they were chosen by their likeness to.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, random_state=0)
+    >>> model = TSLRegressor.paper(1, n_grids=20, keep_bags=True, random_state=0).fit(X, y)
+    >>> bags = explain.bags(model, 0)
+    >>> bags.scale.shape, bool(bags.kept[bags.anchor])
+    ((20,), True)
     """
 
     _figure: ClassVar[str] = "plot_bags"

@@ -49,6 +49,17 @@ class Curve(Explanation):
     bands : dict
         Bootstrap bands of what is not None among "plus", "minus", "backbone" and "tilt", each of
         shape (2, n_bins): lower and upper end. Empty for a model without replicates.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> curve = explain.curves(model, 0)["x3"]
+    >>> bool(abs(curve.backbone**2 / (curve.plus * curve.minus) - 1).max() < 1e-9)
+    True
+    >>> list(curve.frame().columns[:6])
+    ['stage', 'feature', 'bin', 'lower', 'upper', 'level']
     """
 
     _figure: ClassVar[str] = "plot_curve"
@@ -108,6 +119,17 @@ class StageCurves(Explanation):
         NaN for other stages.
     tilt_intercept : float
         d_0 = log(lambda_plus / lambda_minus) / 2; NaN where there is no tilt.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> stage = explain.curves(model, 0)
+    >>> [curve.name for curve in stage]
+    ['x1', 'x2', 'x3']
+    >>> bool(abs(stage.backbone_scale**2 - stage.lambda_plus * stage.lambda_minus) < 1e-9)
+    True
     """
 
     _figure: ClassVar[str] = "plot_curves"

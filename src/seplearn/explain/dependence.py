@@ -54,6 +54,17 @@ class PartialDependence(Explanation):
         For two features, the pairs of bins near which there are background rows.
     replicates : tuple of PartialDependence
         The same of the bootstrap replicates; ``level`` is the share of them inside a band.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> dependence = explain.partial_dependence(model, ["x1", "x3"])
+    >>> dependence.total.shape == dependence.shape
+    True
+    >>> dependence.at(X[["x1", "x3"]]).shape
+    (500,)
     """
 
     _figure: ClassVar[str] = "plot_partial_dependence"
@@ -82,7 +93,7 @@ class PartialDependence(Explanation):
 
     @property
     def plus(self) -> FloatArray:
-        """Partial dependence of the + product of every stage, shape (n_stages, *shape)."""
+        """Partial dependence of the + product of every stage, of shape ``(n_stages, *shape)``."""
         return self._over_grid(lambda s: self._product(s, 0))
 
     @property

@@ -30,6 +30,15 @@ class IndividualExpectation(Explanation):
         The bin in which each row really is.
     stage : int or None
         The stage shown; None for the whole model.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> ice = explain.ice(model, "x1", max_rows=50)
+    >>> ice.values.shape == (50, ice.axis.n_bins)
+    True
     """
 
     _figure: ClassVar[str] = "plot_ice"

@@ -36,6 +36,15 @@ class Importance(Explanation):
     bands : dict
         Bootstrap bands, each (2, p), of "total_backbone", "total_tilt" and "combined"; empty for
         a model without replicates.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> importance = explain.importance(model, gamma=0.5)
+    >>> list(importance.frame().columns)
+    ['feature', 'combined', 'total_backbone', 'total_tilt']
     """
 
     _figure: ClassVar[str] = "plot_importance"

@@ -40,6 +40,17 @@ class Interactions(Explanation):
         dependence is the sum of the single ones. Above 1 the single effects cancel parts of it.
     h_total : array of shape (p,)
         H of each feature against all others together.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> interactions = explain.interactions(model)
+    >>> bool((interactions.total >= interactions.main - 1e-9).all())
+    True
+    >>> list(interactions.frame().columns)
+    ['first', 'second', 'pairwise', 'h']
     """
 
     _figure: ClassVar[str] = "plot_interactions"

@@ -42,6 +42,17 @@ class LocalExplanation(Explanation):
         Bootstrap bands of the contributions.
     interval : array of shape (2,), or None
         Bootstrap interval of the prediction.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> local = explain.local(model, X, row=3)
+    >>> bool(abs(local.plus - local.minus - local.contributions).max() < 1e-9)
+    True
+    >>> local.feature_frame().shape
+    (3, 6)
     """
 
     _figure: ClassVar[str] = "plot_local"

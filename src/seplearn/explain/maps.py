@@ -31,6 +31,15 @@ class StageMap(Explanation):
         ``d_0 + d_j + d_k``; None for a stage of one product, which never changes its sign.
     support : array of bool of shape (n_bins, n_bins), or None
         The pairs of bins near which there are reference rows; None if the model keeps none.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> stage_map = explain.maps(model, 0, ("x1", "x3"))
+    >>> stage_map.names, stage_map.tilt.shape == stage_map.backbone.shape
+    (('x1', 'x3'), True)
     """
 
     _figure: ClassVar[str] = "plot_map"

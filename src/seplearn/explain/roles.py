@@ -42,6 +42,15 @@ class FeatureRole:
         Where the stage changes its sign along a numeric feature that directs.
     up, down : tuple of str
         Levels of a categorical feature that directs which turn the stage up and down.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> role = explain.roles(model).stages[0].features[0]
+    >>> role.name, role.role
+    ('x1', 'scales')
     """
 
     feature: int
@@ -80,6 +89,15 @@ class StageRoles:
     below_zero : float
         Share of the rows at which the stage takes from the prediction.
     features : tuple of FeatureRole
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> stage = explain.roles(model).stages[0]
+    >>> stage.kind, stage.weight
+    ('two products', 1.0)
     """
 
     stage: int
@@ -128,6 +146,17 @@ class Roles(Explanation):
     stages : tuple of StageRoles
     threshold : float
         The share of a stage's size from which on an effect is named.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> roles = explain.roles(model)
+    >>> len(roles.sentences), roles.threshold
+    (1, 0.1)
+    >>> str(roles).startswith("stage 0 (100 %): x1")
+    True
     """
 
     _figure: ClassVar[str] = "plot_roles"

@@ -42,6 +42,17 @@ class ShapleyValues(Explanation):
         The values of the rows in words, row by row; empty for more than 50 rows.
     index : pandas index, or None
         Of the rows, if they have one; ``frame()`` has it too.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> shapley = explain.shapley(model, X[:20])
+    >>> shapley.values.shape, shapley.mean_size.shape
+    ((20, 3), (3,))
+    >>> list(shapley.frame().columns)
+    ['x1', 'x2', 'x3', 'base', 'prediction']
     """
 
     _figure: ClassVar[str] = "plot_shapley"

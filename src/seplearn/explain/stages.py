@@ -40,6 +40,17 @@ class StageContributions(Explanation):
         How many rows that are.
     region : str
         The region in words; empty for all rows.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> contributions = explain.stages(model, {"x1": (0.0, None)})
+    >>> 0.4 < contributions.weight < 0.6
+    True
+    >>> contributions.region
+    'x1: (0.0, None)'
     """
 
     _figure: ClassVar[str] = "plot_stages"

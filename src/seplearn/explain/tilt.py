@@ -32,6 +32,15 @@ class Flip:
         Whether the stage is negative below and positive above.
     between : pair of float, optional
         The values on either side, for a feature with few values.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(2000, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> flip = explain.tilt(model, 0).flips[2][0]
+    >>> abs(flip.at + 1.0) < 0.2
+    True
     """
 
     at: float
@@ -78,6 +87,15 @@ class TiltDiagnostics(Explanation):
     up, down : tuple of tuple of str
         For each categorical feature whose tilt varies, the levels with a positive and a negative
         ``d_0 + d_j``.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(2000, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> tilt = explain.tilt(model, 0)
+    >>> tilt.names[tilt.share.argmax()], [len(flips) for flips in tilt.flips]
+    ('x3', [0, 0, 1])
     """
 
     _figure: ClassVar[str] = "plot_tilt"

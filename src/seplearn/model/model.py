@@ -26,6 +26,16 @@ class SeparationModel:
         Training rows, as bins, over which explanations average.
     bags : tuple of Bag
         The grids every stage was made from, if they were kept; not saved in files.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets
+    >>> X, y = datasets.masked_interaction(500, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> model.model_.intercept == model.intercept_, len(model.model_.stages)
+    (True, 1)
+    >>> model.model_.reference.codes.shape
+    (500, 3)
     """
 
     bins: Bins

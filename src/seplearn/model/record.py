@@ -30,6 +30,15 @@ class StageRecord:
         Effective degrees of freedom of all curves; None where smoothness is not learned.
     validation_loss : float or None
         Mean squared error, on rows that were held out, of a model with as many stages.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets
+    >>> X, y = datasets.masked_interaction(500, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> record = model.history_[0]
+    >>> record.n_kept, record.n_grids, record.cancellation >= 1
+    (2, 4, True)
     """
 
     loss: float

@@ -24,9 +24,20 @@ class Branch:
         Log of the coefficient's size. Logs are the stored truth: a product of many factors
         becomes a sum, with nothing to overflow on the way.
     log_factors : array of shape (n_flat,)
-        Log of |a_j| in every bin of every axis, centred on each axis.
+        Log of ``|a_j|`` in every bin of every axis, centred on each axis.
     negative : array of shape (n_flat,), optional
         Where a_j is negative; None for a positive product.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets
+    >>> X, y = datasets.masked_interaction(500, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> branch = model.stages_[0].plus
+    >>> branch.coefficient == model.stages_[0].lambda_plus > 0
+    True
+    >>> bool((branch.factors(model.model_.bins.axis(0)) > 0).all())
+    True
     """
 
     coefficient_sign: float
@@ -89,6 +100,15 @@ class Stage:
     ----------
     plus, minus : Branch or None
         The two products. The coefficient of ``minus`` carries the minus sign.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets
+    >>> X, y = datasets.masked_interaction(500, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> stage = model.stages_[0]
+    >>> stage.is_two_branch, len(stage.branches)
+    (True, 2)
     """
 
     plus: Branch | None

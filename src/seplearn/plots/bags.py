@@ -37,6 +37,15 @@ def plot_bags(bags: BagCurves, ax: Any = None, *, max_features: int = 4, extreme
         Features shown, those whose grids differ most.
     extremes : int
         Grids of either kind in the first row.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, random_state=0)
+    >>> model = TSLRegressor.paper(1, n_grids=20, keep_bags=True, random_state=0).fit(X, y)
+    >>> figure = plots.plot_bags(explain.bags(model, 0), max_features=2)
+    >>> figure.axes != []
+    True
     """
     differ = [float(np.mean(np.log(curves).var(axis=0))) for curves in bags.backbones]
     chosen = np.sort(np.argsort(-np.array(differ), kind="stable")[:max_features])

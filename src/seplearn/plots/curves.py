@@ -43,6 +43,15 @@ def plot_curves(
     -------
     Axes or Figure
         The Axes given, or the new figure.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_curves(explain.curves(model, 0))
+    >>> figure.axes != []
+    True
     """
     if features is not None:
         chosen = [curves[feature] for feature in features]
@@ -82,6 +91,15 @@ def plot_curve(curve: Curve, ax: Any = None, *, part: str | None = None) -> Any:
         Where to draw; its place is taken by three panels unless ``part`` is given.
     part : {"factors", "backbone", "tilt"}, optional
         Draw only this.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_curve(explain.curves(model, 0)["x1"], part="tilt")
+    >>> figure.axes != []
+    True
     """
     if part is not None and part not in _PARTS:
         raise out_of_range("part", f"one of {_PARTS}", part)

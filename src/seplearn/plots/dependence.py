@@ -62,6 +62,15 @@ def plot_partial_dependence(
     -------
     Axes or Figure
         The Axes given, or the new figure.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_partial_dependence(explain.partial_dependence(model, "x1"), stage=0)
+    >>> figure.axes != []
+    True
     """
     if len(dependence.features) > 2:
         raise ValueError(

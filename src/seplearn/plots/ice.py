@@ -22,6 +22,15 @@ def plot_ice(ice: IndividualExpectation, ax: Any = None, *, centred: bool = Fals
         Where to draw.
     centred : bool
         Whether every line starts at zero, which shows how shapes differ.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_ice(explain.ice(model, "x1"), centred=True)
+    >>> figure.axes != []
+    True
     """
     axes, shown = panels(ax, 1, 1, (4.8, 3.4))
     panel = axes[0, 0]

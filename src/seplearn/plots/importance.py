@@ -24,6 +24,15 @@ def plot_importance(importance: Importance, ax: Any = None, *, max_features: int
         Its place is taken by the panels; without it there is a new figure.
     max_features : int
         The most important features are shown, this many at most.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_importance(explain.importance(model))
+    >>> figure.axes != []
+    True
     """
     order = np.argsort(-importance.combined, kind="stable")[:max_features]
     height = 1.6 + 0.22 * max(len(order), 6)

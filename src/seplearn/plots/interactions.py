@@ -23,6 +23,15 @@ def plot_interactions(interactions: Interactions, ax: Any = None, *, max_feature
         Its place is taken by the panels; without it there is a new figure.
     max_features : int
         Those with the largest total index are shown, this many at most.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_interactions(explain.interactions(model))
+    >>> figure.axes != []
+    True
     """
     order = np.argsort(-interactions.total, kind="stable")[:max_features]
     names = [interactions.names[j] for j in order]

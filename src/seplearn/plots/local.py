@@ -56,6 +56,15 @@ def plot_local(
         Features shown by name.
     tolerance : float
         A smaller share of a stage's backbone belongs to "other".
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_local(explain.local(model, X, row=3))
+    >>> figure.axes != []
+    True
     """
     order = np.argsort(-np.abs(local.contributions), kind="stable")
     named, rest = order[:max_stages], order[max_stages:]

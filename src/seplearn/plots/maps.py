@@ -23,6 +23,15 @@ def plot_map(stage_map: StageMap, ax: Any = None) -> Any:
         What :func:`seplearn.explain.maps` returns.
     ax : Axes, optional
         Its place is taken by the panels; without it there is a new figure.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_map(explain.maps(model, 0, ("x1", "x3")))
+    >>> figure.axes != []
+    True
     """
     features = [
         FeatureAxis.of(*parts)

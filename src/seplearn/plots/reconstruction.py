@@ -17,6 +17,15 @@ def plot_reconstruction(reconstruction: Reconstruction, ax: Any = None) -> Any:
         What :func:`seplearn.explain.reconstruct` returns.
     ax : Axes, optional
         Where to draw.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_reconstruction(explain.reconstruct(model, 0))
+    >>> figure.axes != []
+    True
     """
     axes, shown = panels(ax, 1, 1, (4.2, 3.8))
     panel = axes[0, 0]

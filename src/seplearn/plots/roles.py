@@ -27,6 +27,15 @@ def plot_roles(roles: Roles, ax: Any = None, *, max_features: int = 20) -> Any:
         Its place is taken by the two panels; without it there is a new figure.
     max_features : int
         The strongest are shown, this many at most.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_roles(explain.roles(model))
+    >>> figure.axes != []
+    True
     """
     scaling = np.array([[r.scaling for r in stage.features] for stage in roles.stages])
     directing = np.array([[r.directing for r in stage.features] for stage in roles.stages])

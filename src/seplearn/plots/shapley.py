@@ -41,6 +41,15 @@ def plot_shapley(shapley: ShapleyValues, ax: Any = None, *, max_features: int = 
         Where to draw.
     max_features : int
         The largest are shown, this many at most.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_shapley(explain.shapley(model, X[:100]))
+    >>> figure.axes != []
+    True
     """
     order = np.argsort(-shapley.mean_size, kind="stable")[:max_features]
     axes, shown = panels(ax, 1, 1, (6.4, 1.4 + 0.3 * len(order)))

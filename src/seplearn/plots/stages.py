@@ -20,6 +20,15 @@ def plot_stages(contributions: StageContributions, ax: Any = None) -> Any:
         What :func:`seplearn.explain.stages` returns.
     ax : Axes, optional
         Where to draw.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_stages(explain.stages(model))
+    >>> figure.axes != []
+    True
     """
     axes, shown = panels(ax, 1, 1, (max(4.0, 1.5 + 0.35 * len(contributions.mean)), 3.2))
     panel = axes[0, 0]

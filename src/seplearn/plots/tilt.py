@@ -30,6 +30,15 @@ def plot_tilt(
         Features whose ``d_0 + d_j`` is drawn.
     max_bars : int
         Features whose spread is shown.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_tilt(explain.tilt(model, 0))
+    >>> figure.axes != []
+    True
     """
     order = np.argsort(-tilt.spread, kind="stable")
     drawn = [int(j) for j in order if not tilt.constant[j]][:max_features]

@@ -85,7 +85,16 @@ def report_html(
     n_rows: int = 200,
     random_state: int = 0,
 ) -> str:
-    """The page as text; see :func:`write_report`."""
+    """The page as text; see :func:`write_report`.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, report
+    >>> X, y = datasets.rents(300, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> report.report_html(model, title="Rents", n_rows=10).count("<title>Rents")
+    1
+    """
     content = page_content(model, X, y, title, n_rows, random_state)
     scripts = "\n".join(_asset(name) for name in _SCRIPTS)
     filled = {

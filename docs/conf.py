@@ -1,0 +1,82 @@
+"""Sphinx: `make docs`. Warnings are errors, and so are links that lead nowhere."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import measured  # noqa: E402
+
+import seplearn  # noqa: E402
+from seplearn import explain  # noqa: E402
+
+project = "seplearn"
+author = "the seplearn developers"
+project_copyright = author
+version = release = seplearn.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "_generated", "_templates", "gallery/*.ipynb", "gallery/*.py"]
+templates_path = ["_templates"]
+nitpicky = True
+
+# Figures on pages come from result files: numbers as substitutions, tables as an included page.
+myst_enable_extensions = ["colon_fence", "substitution"]
+myst_heading_anchors = 3
+myst_substitutions = measured.substitutions()
+measured.write_pages(HERE / "_generated")
+
+autodoc_typehints = "none"  # docstrings have the types in words
+autodoc_member_order = "bysource"
+autosummary_generate = True
+# A result and the function that makes it differ by one capital letter: not enough for a file name.
+autosummary_filename_map = {
+    f"seplearn.explain.{name}": f"seplearn.explain.result_{name}"
+    for name in explain.__all__
+    if name[0].isupper()
+}
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": [str(HERE.parent / "examples" / "gallery")],
+    "gallery_dirs": ["gallery"],
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("seplearn",),
+    "image_scrapers": ("matplotlib", "scraper"),
+    "within_subsection_order": "FileNameSortKey",
+    "ignore_repr_types": r"matplotlib|seplearn\.plots|TSLRegressor|SepALSRegressor",
+    "capture_repr": ("_repr_html_", "__repr__"),
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "abort_on_example_error": False,
+    "only_warn_on_example_error": True,
+    "plot_gallery": "True",
+}
+copybutton_exclude = ".linenos, .gp, .go"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+html_theme = "furo"
+html_title = f"seplearn {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#1f3b57", "color-brand-content": "#2f6f9f"},
+    "dark_css_variables": {"color-brand-primary": "#a9c7e2", "color-brand-content": "#8fbbe0"},
+}

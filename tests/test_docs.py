@@ -1,0 +1,142 @@
+"""The pages and the docstrings: every example runs, every link between files leads somewhere."""
+
+import importlib
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import seplearn
+from seplearn import datasets, explain, plots, report
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+MADE = ("_build", "_generated", "gallery", "generated")  # by `make docs`
+PAGES = sorted(
+    page
+    for page in [*DOCS.rglob("*.md"), *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING"))]
+    if not set(MADE) & set(page.relative_to(ROOT).parts)
+)
+GUIDE = [DOCS / "start.md", *sorted((DOCS / "guide").glob("*.md"))]
+
+
+def named(pages):
+    return {"argvalues": pages, "ids": [str(page.relative_to(ROOT)) for page in pages]}
+
+
+def public_objects():
+    """(name, object) of every public class and function."""
+    own = [name for name, f in vars(datasets).items() if inspect.isfunction(f) and name[0] != "_"]
+    own = [name for name in own if getattr(datasets, name).__module__ == datasets.__name__]
+    listed = [(module, module.__all__) for module in (seplearn, explain, plots, report)]
+    for module, names in [*listed, (datasets, own)]:
+        for name in names:
+            found = getattr(module, name)
+            if inspect.isclass(found) or inspect.isfunction(found):
+                yield f"{module.__name__}.{name}", found
+
+
+@pytest.mark.parametrize(("name", "thing"), list(public_objects()))
+def test_a_public_object_has_an_example_and_a_place_in_the_reference(name, thing):
+    section = (inspect.getdoc(thing) or "").partition("Examples\n--------\n")[2]
+    assert ">>> " in section
+    module, _, own = name.rpartition(".")
+    reference = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
+    place = reference.split(f".. module:: {module}\n")[1].split(".. module::")[0]
+    assert f"\n   {own}\n" in place
+
+
+def heading_anchors(page):
+    """What GitHub and the site call the headings of a page."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", **named(PAGES))
+def test_links_between_files_lead_somewhere(page):
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    links = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src="([^"]+)"', text)
+    for link in links:
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{link} in {page.name}"
+        if anchor and target.suffix == ".md":
+            assert anchor in heading_anchors(target), f"{link} in {page.name}"
+
+
+@pytest.mark.parametrize("page", **named(GUIDE))
+def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch):
+    """One after the other, as a reader would run them."""
+    monkeypatch.chdir(tmp_path)
+    programs = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert programs
+    space = {}
+    for program in programs:
+        exec(compile(program, str(page), "exec"), space)
+
+
+def test_every_page_is_in_a_table_of_contents():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^(?:.*<)?([\w\-/]+)>?$", index, re.MULTILINE))
+    pages = {
+        page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES if DOCS in page.parents
+    }
+    assert pages - {"index"} <= listed
+
+
+def test_every_example_of_the_gallery_has_a_title_and_a_figure():
+    examples = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
+    assert len(examples) >= 10
+    for example in examples:
+        text = example.read_text(encoding="utf-8")
+        assert re.match(r'"""\n.+\n=+\n\n', text), example.name
+        assert ".plot(" in text or "plt." in text, example.name
+        assert "fetch_" not in text, example.name
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """What the site reads figures with; it lies beside the pages."""
+    monkeypatch.syspath_prepend(DOCS)
+    module = importlib.import_module("measured")
+    yield module
+    del sys.modules["measured"]
+
+
+def test_the_site_can_be_built_without_results(measured, monkeypatch, tmp_path):
+    known = set(measured.substitutions())
+    monkeypatch.setattr(measured, "RESULTS", tmp_path / "none")
+    values = measured.substitutions()
+    assert set(values) == known
+    assert all("not measured" in value for value in values.values())
+    measured.write_pages(tmp_path)
+    assert "not measured" in (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
+
+
+def test_the_site_shows_the_report_when_there_is_one(measured, monkeypatch, tmp_path):
+    report_folder = tmp_path / "results" / "report"
+    report_folder.mkdir(parents=True)
+    head = "problem,split,rival,tag,status,rmse\n"
+    rows = "a,0,seplearn,default,ok,1\na,0,ebm,default,ok,2\na,42,ebm,default,ok,9\n"
+    (report_folder / "fresh_splits.csv").write_text(head + rows, encoding="utf-8")
+    (report_folder / "fresh_splits.md").write_text(
+        "# Fresh\n\n## RMSE\n\n| a |\n", encoding="utf-8"
+    )
+    (report_folder / "fresh_splits.png").write_bytes(b"")
+    monkeypatch.setattr(measured, "RESULTS", tmp_path / "results")
+    assert measured.substitutions()["ratio_ebm"] == "0.50"
+    measured.write_pages(tmp_path)
+    page = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
+    assert page.startswith("## Fresh\n\n![Fresh](_generated/fresh_splits.png)\n\n### RMSE")
+
+
+def test_pages_name_figures_that_there_are(measured):
+    for page in PAGES:
+        named_figures = set(re.findall(r"\{\{ (\w+) \}\}", page.read_text(encoding="utf-8")))
+        if DOCS in page.parents:
+            assert named_figures <= set(measured.substitutions()), page.name
