@@ -3,7 +3,7 @@
 from seplearn import datasets, explain, report
 from seplearn._errors import ModelFormatError
 from seplearn.loading import load_model
-from seplearn.model import Branch, SeparationModel, Stage, StageRecord
+from seplearn.model import Branch, Evaluation, SeparationModel, Stage, StageRecord
 from seplearn.regressor import TSLRegressor
 from seplearn.sepals import SepALSRegressor
 
@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Branch",
+    "Evaluation",
     "ModelFormatError",
     "SepALSRegressor",
     "SeparationModel",

@@ -208,7 +208,8 @@ class TSLRegressor(SeparationEstimator):
         Parameters
         ----------
         X : pandas, polars or pyarrow table, or array-like of shape (n, p)
-            Numbers, and levels (see ``categorical_features``); either may be missing.
+            Numbers, and levels (see ``categorical_features``); either may be missing. Infinite
+            numbers are larger or smaller than all others, no more.
         y : array-like of shape (n,), Series or one-column table
             Finite numbers.
         sample_weight : array-like of shape (n,), optional

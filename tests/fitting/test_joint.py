@@ -279,3 +279,12 @@ def test_fixed_smoothness_makes_curves_flat():
         for value in (0.0, 1e6)
     )
     assert np.std(smooth) < 0.1 * np.std(rough)
+
+
+def test_columns_without_names_are_constrained_under_the_names_explanations_give_them():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = X[:, 0] + np.sin(5 * X[:, 1])
+    options = {"n_stages": 1, "early_stopping": False, "random_state": 0}
+    named = TSLRegressor(monotonic_cst={"x1": 1}, **options).fit(X, y)
+    listed = TSLRegressor(monotonic_cst=[0, 1], **options).fit(X, y)
+    np.testing.assert_array_equal(named.predict(X), listed.predict(X))

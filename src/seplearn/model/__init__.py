@@ -1,7 +1,8 @@
 """The fitted model: immutable stages on bins; it predicts and knows nothing of fitting."""
 
+from seplearn.model.evaluation import Evaluation
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import Branch, Stage
 
-__all__ = ["Branch", "SeparationModel", "Stage", "StageRecord"]
+__all__ = ["Branch", "Evaluation", "SeparationModel", "Stage", "StageRecord"]

@@ -31,6 +31,15 @@ class Evaluation:
         by prediction.
     residual_edges, residual_counts : tuple of float
         Histogram of y minus prediction; what lies farther out is counted in the outermost bars.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets
+    >>> X, y = datasets.masked_interaction(1000, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X[:800], y[:800])
+    >>> told = model.evaluate(X[800:], y[800:])
+    >>> told.mae < told.rmse, len(told.predicted)
+    (True, 10)
     """
 
     n_rows: int

@@ -10,6 +10,7 @@ import numpy as np
 from seplearn._errors import out_of_range
 from seplearn.kernels.arrays import BoolArray
 from seplearn.table.columns import Table
+from seplearn.table.schema import Schema
 
 _WORDS = "1 (increasing), -1 (decreasing) or 0 (free)"
 
@@ -20,7 +21,7 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
     if chosen is None:
         return tuple(directions)
     if isinstance(chosen, Mapping):
-        names = table.names or ()
+        names = Schema.of(table).labels
         for name, value in chosen.items():
             if name not in names:
                 raise out_of_range("monotonic_cst", f"of columns among {list(names)}", name)

@@ -167,7 +167,8 @@ function remark(feature, value) {
     return feature.frequencies[feature.missing] > 0 ? "" : "Never missing in training: it counts as neutral.";
   }
   const outside = value < feature.bounds[0] || value > feature.bounds[feature.bounds.length - 1];
-  return outside ? "Outside the training data: treated like its edge." : "";
+  const last = value < feature.bounds[0] ? feature.edges[0] : feature.edges[feature.edges.length - 1];
+  return outside ? `Far out: all values beyond ${short(last ?? 0)} are treated alike.` : "";
 }
 
 function compare(value) {
