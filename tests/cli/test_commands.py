@@ -10,6 +10,7 @@ import pytest
 from seplearn import TSLRegressor, explain, load_model
 from seplearn._params import TSL_PARAMETERS
 from seplearn.cli import command_line
+from seplearn.cli.tables import column_names, read_table
 from tests.cli.conftest import QUICK, rows, run
 
 
@@ -278,3 +279,111 @@ def test_a_model_without_names_takes_columns_as_they_stand(tmp_path):
     assert (
         "must have 2 columns" in run("predict", tmp_path / "m.tsl", tmp_path / "three.csv").stderr
     )
+
+
+def test_nothing_is_written_over_an_input_or_a_device(files, tmp_path):
+    table, model = tmp_path / "t.csv", files / "rent.tsl"
+    table.write_bytes((files / "unseen.csv").read_bytes())
+    before = table.read_bytes()
+    for arguments in (
+        ["predict", model, table, "-o", table],
+        ["report", model, table, "-o", table],
+        ["fit", table, "--target", "rent", *QUICK, "-o", table],
+        ["report", model, "-o", model],
+    ):
+        done = run(*arguments)
+        assert done.exit_code == 2
+        assert "output must not be the input" in done.stderr
+    assert table.read_bytes() == before
+    assert "got the device" in run("report", model, "-o", "/dev/null").stderr
+    assert "got the folder" in run("fit", table, "--target", "rent", "-o", tmp_path).stderr
+    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+    assert run("predict", model, table, "-o", tmp_path / "link.csv").exit_code == 0
+    assert (tmp_path / "link.csv").is_symlink()
+    assert len(rows((tmp_path / "real.csv").read_text())) == 200
+
+
+def test_decimal_commas_are_numbers(files, tmp_path):
+    path = tmp_path / "euro.csv"
+    unseen(files).to_csv(path, sep=";", decimal=",", index=False)
+    found = [float(r["prediction"]) for r in rows(run("predict", files / "rent.tsl", path).stdout)]
+    np.testing.assert_array_equal(found, predicted(files))
+    done = run("fit", path, "--target", "rent", "--exclude", "id", *QUICK, "-o", tmp_path / "m.tsl")
+    assert done.exit_code == 0, done.output
+    assert not hasattr(load_model(tmp_path / "m.tsl").model_.bins.axes[0], "levels")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (b"a,b\r1,2\r3,4\r", ["a", "b"]),
+        (b'"first\nline","b, c"\r\n1,2\r\n', ["first\nline", "b, c"]),
+        (b'"age, in years, full";x\n1;2\n3;4\n', ["age, in years, full", "x"]),
+        (b"\xef\xbb\xbfa,b\r\n1,2\r\n", ["a", "b"]),
+        (b"only\n1\n2\n", ["only"]),
+    ],
+)
+def test_headers_of_any_make_are_read(tmp_path, text, names):
+    path = tmp_path / "t.csv"
+    path.write_bytes(text)
+    assert column_names(str(path)) == names
+    assert read_table(str(path)).column_names == names
+    X = pd.DataFrame({name: np.arange(60.0) for name in names})
+    TSLRegressor(1, early_stopping=False, random_state=0).fit(X, X[names[0]]).save(
+        tmp_path / "m.tsl"
+    )
+    assert run("predict", tmp_path / "m.tsl", path).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"PK\x03\x04rest", "spreadsheet"),
+        (b"\x1f\x8brest", "packed"),
+        ("a,y\n1,2\n".encode("utf-16"), "UTF-16"),
+        (b"\x00\x01\x02", "not text"),
+        ("a,y\ncaf\xe9,2\nbar,3\n".encode("latin-1"), "is not UTF-8 text"),
+        (b"a,y\n1,2\n3\n", "Expected 2 columns, got 1"),
+        (b"start,end,y\n2020-01-01,2021-01-01,3\n2020-01-02,2021-01-01,4\n",
+         "--exclude start --exclude end"),
+        (b"a,y\n1,inf\n2,3\n", "column 'y' must hold finite numbers, got inf in row 0"),
+    ],
+)  # fmt: skip
+def test_what_is_no_table_is_named(tmp_path, data, message):
+    path = tmp_path / "t.csv"
+    path.write_bytes(data)
+    done = run("fit", path, "--target", "y", *QUICK)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert str(path) in done.stderr or "column" in done.stderr
+
+
+def test_kept_columns_are_kept_once_and_under_their_own_name(files):
+    done = run("predict", files / "rent.tsl", files / "unseen.csv", "--keep", "id", "--keep", "id")
+    assert list(rows(done.stdout)[0]) == ["id", "prediction"]
+    done = run("predict", files / "rent.tsl", files / "unseen.csv", "--keep", "prediction")
+    assert "--keep must not be a name that predictions have" in done.stderr
+
+
+def test_rows_without_an_outcome_keep_their_number_in_the_report(files, tmp_path):
+    frame = unseen(files)
+    frame.loc[:99, "rent"] = np.nan
+    frame.to_csv(tmp_path / "half.csv", index=False)
+    done = run("report", files / "rent.tsl", tmp_path / "half.csv", "-o", tmp_path / "r.html")
+    assert "Note: 100 rows without 'rent'" in done.stderr
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    content = json.loads(text.split('id="content">')[1].split("</script>")[0])
+    assert [row["number"] for row in content["rows"]] == list(range(200))
+    assert content["rows"][5]["actual"] is None
+    assert content["rows"][150]["actual"] == frame["rent"][150]
+    assert content["rows"][150]["values"][0] == frame["area"][150]
+    assert content["quality"][0]["n_rows"] == 100
+
+
+def test_a_huge_target_is_saved_and_read(tmp_path):
+    (tmp_path / "t.csv").write_text("a,y\n" + "\n".join(f"{k},{k}e160" for k in range(120)))
+    model = tmp_path / "m.tsl"
+    assert (
+        run("fit", tmp_path / "t.csv", "--target", "y", "--stages", "1", "-o", model).exit_code == 0
+    )
+    assert run("info", model).exit_code == 0

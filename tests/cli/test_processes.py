@@ -6,8 +6,11 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
+
+from seplearn import TSLRegressor
 
 SEPLEARN = [sys.executable, "-m", "seplearn"]
 
@@ -65,3 +68,30 @@ def test_without_click_it_says_what_to_install(tmp_path):
                           check=False)  # fmt: skip
     assert done.returncode == 1
     assert done.stderr.strip() == "the command line needs click: pip install 'seplearn[cli]'"
+
+
+def test_a_wide_header_comes_through_a_pipe(tmp_path):
+    names = [f"a rather long name of column {j}" for j in range(700)]
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 700)), columns=names)
+    TSLRegressor(1, early_stopping=False, max_bins=5, random_state=0).fit(X, X[names[0]]).save(
+        tmp_path / "m.tsl"
+    )
+    process = subprocess.Popen([*SEPLEARN, "predict", str(tmp_path / "m.tsl"), "-"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+    text = X.to_csv(index=False).encode()
+    for start in range(0, len(text), 3_000):  # as a slow writer would
+        process.stdin.write(text[start : start + 3_000])
+        process.stdin.flush()
+    process.stdin.close()
+    assert process.stdout.read().count(b"\n") == 61
+    process.stdout.close()
+    assert process.wait(60) == 0
+
+
+def test_a_model_is_saved_before_it_is_told(files, tmp_path):
+    command = [*SEPLEARN, "fit", str(files / "flats.csv"), "--target", "rent", "--stages", "1",
+               "--early-stopping", "no", "--quiet", "-o", str(tmp_path / "m.tsl")]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process.stdout.close()  # nobody reads what is told
+    process.wait(120)
+    assert (tmp_path / "m.tsl").exists()

@@ -1,9 +1,10 @@
 """Roles of features in stages made by hand, so that the sentence is known."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from seplearn import explain
+from seplearn import TSLRegressor, explain
 from seplearn.explain import Flip
 from tests.explained import CASES, hand_made, joint, levels, numeric, product, tilted, turned
 
@@ -234,7 +235,8 @@ def test_strengths_of_fitted_stages_by_definition(make):
         )
         d = curves.tilt_intercept + sum(c.tilt[rows.codes[:, j]] for j, c in enumerate(curves))
         value = 2 * b * np.sinh(d)
-        size = np.sqrt(rows.weight @ value**2)
+        deviation = np.sqrt(rows.weight @ (value - rows.weight @ value) ** 2)
+        size = min(np.sqrt(rows.weight @ value**2), 4 * deviation)
         for j, feature in enumerate(stage.features):
             own_b, own_d = (c[rows.codes[:, j]] for c in (curves[j].backbone, curves[j].tilt))
             scaled = 2 * b / own_b * np.sinh(d)
@@ -242,6 +244,16 @@ def test_strengths_of_fitted_stages_by_definition(make):
             for strength, still in ((feature.scaling, scaled), (feature.directing, directed)):
                 expected = np.sqrt(rows.weight @ (value - still) ** 2) / size
                 assert strength == pytest.approx(expected, rel=1e-7, abs=1e-9)
+
+
+def test_a_stage_that_hardly_varies_tells_what_varies_in_it():
+    """A large level must not drown what a feature does to it."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"sum": random.normal(size=2_000), "noise": random.normal(size=2_000)})
+    y = 1e6 + 2e4 * X["sum"] + 2e3 * random.normal(size=2_000)
+    options = {"n_stages": 1, "fit_intercept": False, "early_stopping": False, "random_state": 0}
+    told = explain.roles(TSLRegressor(**options).fit(X, y)).stages[0]
+    assert told.sentence == "sum scales; always adds"
 
 
 def test_turned_lambda_turn_the_words():

@@ -58,6 +58,13 @@ def test_without_a_table_the_models_own_rows_serve(fitted):
     assert told["quality"][0]["rmse"] == model.evaluate(X[600:], y[600:]).rmse
 
 
+def test_a_few_rows_do_not_decide_what_matters(fitted):
+    model, X, y = fitted
+    few = content(report.report_html(model, X[:1], y[:1]))
+    assert few["matters"] == content(report.report_html(model))["matters"]
+    assert max(few["matters"]["total"]) > 0.3
+
+
 def test_infinite_values_are_written(fitted):
     X = pd.DataFrame({"x": [-np.inf, *np.linspace(0, 1, 97), np.nan, np.inf]})
     model = TSLRegressor(1, early_stopping=False, random_state=0).fit(X, np.arange(100.0))

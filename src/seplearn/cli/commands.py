@@ -62,7 +62,7 @@ def command_line() -> None:
     seplearn fit flats.csv --target rent -o rent.tsl   fit, and say what was found
     seplearn predict rent.tsl new.csv -o rents.csv     predict
     seplearn explain rent.tsl new.csv --row 3          why this prediction?
-    seplearn report rent.tsl flats.csv -o rent.html    a page to play with
+    seplearn report rent.tsl unseen.csv -o rent.html   a page to play with
 
     Tables are CSV (also .csv.gz) or Parquet files, told apart by what is in them; - is a pipe. Data
     go to standard output, progress and notes to standard error.

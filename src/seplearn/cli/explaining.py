@@ -10,7 +10,7 @@ import numpy as np
 
 from seplearn import explain as explanations
 from seplearn.cli.saved import one_row, open_model, with_target
-from seplearn.cli.tables import PIPE, TableWriter
+from seplearn.cli.tables import PIPE, TableWriter, check_output
 from seplearn.cli.text import number, shortened, signed, table, waterfall
 from seplearn.cli.told import evaluation_text, model_text
 from seplearn.estimator import SeparationEstimator
@@ -109,6 +109,7 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
 )
 def curves(model: str, output: str) -> None:
     """Write every curve of MODEL as a table: a row per stage, feature and bin."""
+    check_output(output, (model,))
     estimator = open_model(model)
     if not estimator.stages_:
         raise ValueError(f"{model} is a constant: it has no curves")
@@ -144,6 +145,7 @@ def report(
     \b
     seplearn report rent.tsl unseen.csv -o rent.html
     """  # noqa: D301
+    check_output(output, (model, table))
     estimator = open_model(model)
     features, y = (None, None) if table is None else with_target(estimator, table, target)
     write_report(estimator, output, features, y, title=title, n_rows=rows)

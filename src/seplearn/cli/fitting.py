@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from seplearn.cli.options import TwoSections, estimator_options
 from seplearn.cli.saved import with_target
-from seplearn.cli.tables import check_columns, read_table
+from seplearn.cli.tables import check_columns, check_output, read_table
 from seplearn.cli.told import evaluation_text, model_text
 from seplearn.model.evaluation import Evaluation
 from seplearn.regressor import TSLRegressor
@@ -64,8 +64,8 @@ def fit(
     seplearn fit flats.csv --target rent -o rent.tsl
     seplearn fit flats.csv --target rent --stages 2 --monotone area=up
     """  # noqa: D301
-    if output is not None and not Path(output).parent.is_dir():
-        raise FileNotFoundError(f"output must be in a folder that exists, got {output!r}")
+    if output is not None:
+        check_output(output, (table, validation))
     share = _share(validation)
     columns = read_table(table, categorical)
     check_columns(table, [target, *exclude, *categorical, *([weight] if weight else [])],
@@ -85,10 +85,11 @@ def fit(
         evaluation = model.evaluate(held_features, held_y)
     model.set_params(verbose=0)
     model.evaluation_ = evaluation
-    _tell(model, data, evaluation, validation if share is None else "rows held out")
     if output is not None:
         model.save(output)
-        click.echo(f"saved to {output}", err=True)
+    _tell(model, data, evaluation, validation if share is None else "rows held out")
+    saved = "not saved: -o model.tsl does it" if output is None else f"saved to {output}"
+    click.echo(saved, err=True)
 
 
 @dataclass
@@ -175,6 +176,7 @@ def _training_columns(
     features = {name: columns[name] for name in columns.column_names if name not in dropped}
     if not features:
         raise ValueError("no column is left to predict from")
+    _refuse_dates(features)
     weights = None if weight is None else _numbers(columns, weight)
     return _Columns(target, features, _numbers(columns, target), weights)
 
@@ -184,4 +186,22 @@ def _numbers(columns: pa.Table, name: str) -> Any:
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
         example = next((v for v in columns[name].to_pylist() if v is not None), None)
         raise ValueError(f"column {name!r} must hold numbers, got {kind} such as {str(example)!r}")
-    return columns[name].cast(pa.float64()).to_numpy()
+    values = columns[name].cast(pa.float64()).to_numpy()
+    strange = np.flatnonzero(~np.isfinite(values))
+    if len(strange):
+        row = int(strange[0])
+        raise ValueError(
+            f"column {name!r} must hold finite numbers, got {values[row]} in row {row}"
+        )
+    return values
+
+
+def _refuse_dates(features: dict[str, Any]) -> None:
+    dates = [name for name, column in features.items() if pa.types.is_temporal(column.type)]
+    if dates:
+        out = " ".join(f"--exclude {shlex.quote(name)}" for name in dates)
+        raise ValueError(
+            f"the columns {dates} hold dates or times, which have no order by themselves; "
+            f"leave them out ({out}), or turn them into numbers first, such as year, month or "
+            "days since a start"
+        )

@@ -9,8 +9,10 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from seplearn.cli.saved import feature_batches, open_model
-from seplearn.cli.tables import PIPE, TableWriter
+from seplearn.cli.tables import PIPE, TableWriter, check_output
 from seplearn.estimator import SeparationEstimator
+
+_OWN_NAMES = ("prediction", "lower", "upper", "intercept")
 
 
 @click.command()
@@ -47,6 +49,11 @@ def predict(
     seplearn predict rent.tsl new.csv --keep id -o rents.csv
     zcat new.csv.gz | seplearn predict rent.tsl - | head
     """  # noqa: D301
+    keep = tuple(dict.fromkeys(keep))
+    clash = [name for name in keep if name in _OWN_NAMES or name.startswith("stage ")]
+    if clash:
+        raise ValueError(f"--keep must not be a name that predictions have, got {clash[0]!r}")
+    check_output(output, (model, table))
     estimator = open_model(model)
     if interval and not estimator.model_.replicates:
         raise ValueError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import click
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -128,8 +129,11 @@ def with_target(model: SeparationEstimator, path: str, target: str | None) -> tu
     if not keep:
         return features, None
     values = pa.concat_tables([kept for _, kept in parts])[keep[0]]
-    known = pc.is_valid(values)
-    return features.filter(known), _numbers(values.filter(known), keep[0]).to_numpy()
+    if values.null_count:
+        click.echo(
+            f"Note: {values.null_count:,} rows without {keep[0]!r} count for no error", err=True
+        )
+    return features, _numbers(values, keep[0]).to_numpy()
 
 
 def _file(path: str, what: str) -> str:

@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-import csv as text_csv
 import io
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from uuid import uuid4
 
 import pyarrow as pa
 from pyarrow import csv, parquet
 
+from seplearn._files import check_target, replaced
+from seplearn.cli.csv_start import CsvStart, Rewound, first_bytes
+
 PIPE = "-"
 _PARQUET = b"PAR1"
-_DELIMITERS = ",;\t|"
-_PEEK = 1 << 20
 _BATCH_ROWS = 1 << 16
 _BLOCK_BYTES = 1 << 24
 
 
 def read_table(path: str, as_text: tuple[str, ...] = ()) -> pa.Table:
     """The whole table; columns ``as_text`` keep their spelling, such as ZIP codes."""
-    with _opened(path) as (kind, stream):
-        if kind == "parquet":
-            table = parquet.read_table(stream)
-        else:
-            types = {name: pa.string() for name in as_text}
-            table = csv.read_csv(stream, **_csv_options(stream, types, None))
+    with _opened(path) as source:
+        try:
+            if source.start is None:
+                table = parquet.read_table(source.stream)
+            else:
+                types = {name: pa.string() for name in as_text}
+                table = csv.read_csv(source.stream, **_csv_options(source.start, types, None))
+        except (pa.ArrowException, EOFError) as error:
+            names = None if source.start is None else source.start.names
+            raise ValueError(f"{path}: {_in_words(str(error), names)}") from error
     _check_names(path, table.column_names)
+    _check_text(path, table)
     return table
 
 
@@ -44,49 +49,50 @@ def batches(
     Numbers are read as numbers and levels as text, whatever the first rows look like.
     """
     wanted = [*types, *(name for name in keep if name not in types)]
-    with _opened(path) as (kind, stream):
-        names = _names(kind, stream)
+    with _opened(path) as source:
+        names = _names(source)
         if names is not None:
             check_columns(path, wanted, names)
         try:
-            for batch in _parts(kind, stream, types, wanted):
+            for batch in _parts(source, types, wanted):
                 if batch.num_rows:
                     yield pa.Table.from_batches([batch]).select(wanted)
-        except pa.ArrowInvalid as error:
-            raise ValueError(f"{path}: {_with_name(str(error), names)}") from error
+        except (pa.ArrowException, EOFError) as error:
+            raise ValueError(f"{path}: {_in_words(str(error), names)}") from error
 
 
 def _parts(
-    kind: str, stream: Any, types: Mapping[str, pa.DataType], wanted: list[str]
+    source: _Source, types: Mapping[str, pa.DataType], wanted: list[str]
 ) -> Iterator[pa.RecordBatch]:
-    if kind == "parquet":
-        yield from parquet.ParquetFile(stream).iter_batches(_BATCH_ROWS, columns=wanted)
+    if source.start is None:
+        yield from parquet.ParquetFile(source.stream).iter_batches(_BATCH_ROWS, columns=wanted)
     else:
         known = {name: types.get(name, pa.string()) for name in wanted}
-        yield from csv.open_csv(stream, **_csv_options(stream, known, wanted))
+        yield from csv.open_csv(source.stream, **_csv_options(source.start, known, wanted))
 
 
-def _with_name(message: str, names: list[str] | None) -> str:
+def _in_words(message: str, names: list[str] | None) -> str:
     """Arrow counts the columns of a CSV; a reader knows them by name."""
 
     def name(found: re.Match[str]) -> str:
-        return f"column {(names or [])[int(found[1])]!r}" if names else found[0]
+        return f"column {names[int(found[1])]!r}" if names else found[0]
 
-    return re.sub(r"In CSV column #(\d+)", name, message)
+    text = re.sub(r"In CSV column #(\d+)", name, message)
+    return f"{text}; save the table as UTF-8" if "UTF8" in text else text
 
 
 def column_names(path: str) -> list[str]:
     """The names of the columns of a file."""
-    with _opened(path) as (kind, stream):
-        names = _names(kind, stream)
-        return list(csv.open_csv(stream).schema.names) if names is None else names
+    with _opened(path) as source:
+        names = _names(source)
+        return list(csv.open_csv(source.stream).schema.names) if names is None else names
 
 
-def _names(kind: str, stream: Any) -> list[str] | None:
+def _names(source: _Source) -> list[str] | None:
     """Names of columns, without taking anything from the stream."""
-    if kind == "parquet":
-        return list(parquet.read_schema(stream).names)
-    return _header(stream)[1]
+    if source.start is None:
+        return list(parquet.read_schema(source.stream).names)
+    return source.start.names
 
 
 def check_columns(path: str, wanted: list[str], present: list[str]) -> None:
@@ -102,82 +108,94 @@ def _check_names(path: str, names: list[str]) -> None:
         raise ValueError(f"{path}: names of columns must be distinct, got more than one of {twice}")
 
 
+def _check_text(path: str, table: pa.Table) -> None:
+    """Arrow takes text that is not UTF-8 for bytes."""
+    for name, kind in zip(table.column_names, table.schema.types, strict=True):
+        if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+            raise ValueError(f"{path}: column {name!r} is not UTF-8 text; save the table as UTF-8")
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The bytes of a table; ``start`` says how to read a CSV, and is None for Parquet."""
+
+    stream: Any
+    start: CsvStart | None
+
+
 @contextmanager
-def _opened(path: str) -> Iterator[tuple[str, Any]]:
-    """The kind of a table and a stream of its bytes; that of a CSV can be peeked into."""
+def _opened(path: str) -> Iterator[_Source]:
     if path == PIPE:
-        pipe: Any = sys.stdin.buffer
-        stream = pipe if hasattr(pipe, "peek") else io.BufferedReader(pipe, _PEEK)
-        if stream.peek(4)[:4] == _PARQUET:
-            yield "parquet", pa.BufferReader(stream.read())
-        else:
-            yield "csv", stream
+        yield _source(sys.stdin.buffer, path)
         return
     file = Path(path)
     if not file.is_file():
         raise FileNotFoundError(
             f"there is no file {path!r}; give a CSV or Parquet file, or - for a pipe"
         )
-    with file.open("rb") as start:
-        is_parquet = start.read(4) == _PARQUET
+    with file.open("rb") as beginning:
+        is_parquet = beginning.read(4) == _PARQUET
     if is_parquet:
-        yield "parquet", path
+        yield _Source(path, None)
         return
-    with io.BufferedReader(pa.input_stream(path), _PEEK) as stream:
-        yield "csv", stream
+    with pa.input_stream(path) as stream:  # unpacks .gz and the like
+        yield _source(stream, path)
 
 
-def _header(stream: Any) -> tuple[str, list[str] | None]:
-    """Delimiter and names of a CSV; no names when its first line is longer than can be peeked."""
-    start = bytes(stream.peek(_PEEK))
-    line, newline, _ = start.partition(b"\n")
-    text = line.decode("utf-8-sig", "replace").rstrip("\r")
-    delimiter = max(_DELIMITERS, key=lambda letter: (text.count(letter), letter == ","))
-    if not newline and len(start) >= _PEEK:
-        return delimiter, None
-    return delimiter, next(text_csv.reader([text], delimiter=delimiter), [])
+def _source(stream: Any, path: str) -> _Source:
+    """A stream that has been looked into."""
+    start = first_bytes(stream)
+    if start[:4] == _PARQUET:
+        return _Source(pa.BufferReader(start + stream.read()), None)
+    return _Source(io.BufferedReader(Rewound(start, stream), 1 << 20), CsvStart.of(start, path))
 
 
 def _csv_options(
-    stream: Any, types: Mapping[str, pa.DataType], columns: list[str] | None
+    start: CsvStart, types: Mapping[str, pa.DataType], columns: list[str] | None
 ) -> dict[str, Any]:
     return {
         "read_options": csv.ReadOptions(block_size=_BLOCK_BYTES),
-        "parse_options": csv.ParseOptions(delimiter=_header(stream)[0], newlines_in_values=True),
+        "parse_options": csv.ParseOptions(delimiter=start.delimiter, newlines_in_values=True),
         "convert_options": csv.ConvertOptions(
-            column_types=dict(types), include_columns=columns, strings_can_be_null=True
+            column_types=dict(types),
+            include_columns=columns,
+            strings_can_be_null=True,
+            decimal_point=start.decimal_point,
         ),
     }
 
 
-class TableWriter:
-    """Writes a table part by part to a file, all or nothing, or to a pipe.
+def check_output(path: str, inputs: Sequence[str | None]) -> None:
+    """Raise if nothing can be written to ``path``, or if it would replace an input."""
+    if path == PIPE:
+        return
+    target = check_target(path)
+    for given in inputs:
+        if given not in (None, PIPE) and Path(str(given)).resolve() == target:
+            raise ValueError(f"output must not be the input, got {path!r} for both")
 
-    A file is written beside its place and moved there at the end; its ending says the format.
-    """
+
+class TableWriter:
+    """Writes a table part by part to a file, all or nothing, or to a pipe; the ending says how."""
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._sink: Any = None
         self._writer: Any = None
-        self._temporary: Path | None = None
+        self._stack = ExitStack()
+        if path != PIPE and Path(path).suffix.lower() not in (".csv", ".parquet"):
+            raise ValueError(f"output must end in .csv or .parquet, or be -, got {path!r}")
 
     def __enter__(self) -> TableWriter:
-        if self._path == PIPE:
-            self._sink = sys.stdout.buffer
-            return self
-        target = Path(self._path)
-        if target.suffix not in (".csv", ".parquet"):
-            raise ValueError(f"output must end in .csv or .parquet, or be -, got {self._path!r}")
-        if not target.parent.is_dir():
-            raise FileNotFoundError(f"output must be in a folder that exists, got {self._path!r}")
-        self._temporary = target.with_name(f".{target.name}.{uuid4().hex}")
-        self._sink = self._temporary.open("xb")
+        self._sink = (
+            sys.stdout.buffer
+            if self._path == PIPE
+            else self._stack.enter_context(replaced(self._path))
+        )
         return self
 
     def write(self, table: pa.Table) -> None:
         if self._writer is None:
-            is_parquet = self._path.endswith(".parquet")
+            is_parquet = self._path.lower().endswith(".parquet")
             make = parquet.ParquetWriter if is_parquet else csv.CSVWriter
             self._writer = make(self._sink, table.schema)
         self._writer.write_table(table)
@@ -191,10 +209,4 @@ class TableWriter:
     ) -> None:
         if self._writer is not None:
             self._writer.close()
-        if self._temporary is None:
-            return
-        self._sink.close()
-        if kind is None:
-            self._temporary.replace(self._path)
-        else:
-            self._temporary.unlink(missing_ok=True)
+        self._stack.__exit__(kind, error, trace)

@@ -21,6 +21,8 @@ _MINOR = 1 / 3  # a second role is named when it has at least this share of the 
 _TILT_TOLERANCE = 0.05
 _NAMED_LEVELS = 4
 _NAMED_FLIPS = 3
+_NEARLY_CONSTANT = 4.0  # times its standard deviation: what a stage's own size counts at most
+_ROUNDING = 1e-9  # of its size: what moves less does not move
 _SMALLEST_TOLD = 0.001  # a stage with a smaller share of the weight has no line of its own
 
 
@@ -35,7 +37,8 @@ class FeatureRole:
     role : {"scales", "directs", "scales and directs", "idle"}
     scaling : float
         Root mean square change of the stage when the feature's backbone is held at one, as a
-        share of the stage's own root mean square.
+        share of the stage's own root mean square, or of four times its standard deviation where
+        that is less: in a stage that is nearly constant, what little varies is what it says.
     directing : float
         The same when its tilt is held at zero.
     flips : tuple of Flip
@@ -280,7 +283,9 @@ def _strengths(
         return float(np.sqrt(rows.weight @ (values / unit) ** 2))
 
     scaling, directing = np.zeros(p), np.zeros(p)
-    if size(value) == 0.0:
+    spread = size(value - np.average(value, weights=rows.weight))
+    whole = min(size(value), _NEARLY_CONSTANT * spread)
+    if whole <= _ROUNDING * size(value):
         return scaling, directing
     at = bins.flat(rows.codes)
     active = [branch for branch in sides(stage) if branch is not None]
@@ -294,12 +299,12 @@ def _strengths(
             still = np.sum(rests, axis=0)
         else:
             still = value * quieter[at[:, j]]
-        scaling[j] = size(value - still) / size(value)
+        scaling[j] = size(value - still) / whole
         if turn is not None:
             own = turn[at[:, j]]
             parts = zip(active, products, strict=True)
             untilted = sum(v / own if b.coefficient_sign > 0 else v * own for b, v in parts)
-            directing[j] = size(value - untilted) / size(value)
+            directing[j] = size(value - untilted) / whole
     return scaling, directing
 
 

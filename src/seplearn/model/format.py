@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from safetensors import SafetensorError
@@ -18,6 +17,7 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from seplearn._errors import ModelFormatError
+from seplearn._files import check_target, replaced
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.model import SeparationModel
@@ -52,21 +52,11 @@ class StoredModel:
 
 
 def write_file(path: str | os.PathLike[str], stored: StoredModel) -> None:
-    """Write to a temporary file in the same folder, then rename: all or nothing."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"path must be in a folder that exists, got {str(target)!r}")
+    """Write a model file, all or nothing."""
+    check_target(path)
     data = encode(stored)
-    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replaced(path) as file:
+        file.write(data)
 
 
 def read_file(path: str | os.PathLike[str]) -> StoredModel:
@@ -329,14 +319,12 @@ def _record(values: Any) -> StageRecord:
     known = {field.name for field in fields(StageRecord)}
     _require(_RECORD_OF_VERSION_1 <= set(values) <= known, "fields of the history")
     optional = {
-        name: None if values[name] is None else _finite(values[name])
+        name: None if values[name] is None else _size(values[name])
         for name in set(values) - _RECORD_OF_VERSION_1
     }
     scalars = tuple((_finite(plus), _finite(minus)) for plus, minus in values["scalars"])
-    loss = float(values["loss"])  # infinite when the squares of a huge target overflow
-    _require(loss >= 0, "a loss must not be negative")
     return StageRecord(
-        loss=loss,
+        loss=_size(values["loss"]),
         n_kept=int(values["n_kept"]),
         n_grids=int(values["n_grids"]),
         mean_actions=_finite(values["mean_actions"]),
@@ -370,6 +358,13 @@ def _texts(values: Any) -> bool:
 def _finite(value: Any) -> float:
     number = float(value)
     _require(math.isfinite(number), "a number must be finite")
+    return number
+
+
+def _size(value: Any) -> float:
+    """Zero or more; infinite when the squares of a huge target overflow."""
+    number = float(value)
+    _require(number >= 0, "a loss, or what is counted, must not be negative")
     return number
 
 

@@ -7,10 +7,9 @@ import json
 import os
 import re
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
+from seplearn._files import check_target, replaced
 from seplearn.report.content import page_content
 
 _SCRIPTS = ("model.js", "dom.js", "charts.js", "story.js", "curves.js", "whatif.js", "start.js")
@@ -39,11 +38,13 @@ def write_report(
     path : str or path
         Where to; written beside its place first and then moved there.
     X : table, optional
-        Rows to start the what-if panel from, and over which sizes are taken. By default the
-        reference rows that the model keeps, which are known to the bin only.
+        Rows to start the what-if panel from; sizes are taken over them if there are at least a
+        hundred. By default the reference rows that the model keeps, which are known to the bin
+        only.
     y : array-like of shape (n,), optional
-        The target of these rows, for errors and calibration: rows that the model was not fitted to,
-        if they are to mean anything. By default what ``evaluate(..., keep=True)`` remembered.
+        The target of these rows, NaN where it is not known, for errors and calibration: rows that
+        the model was not fitted to, if they are to mean anything. By default what
+        ``evaluate(..., keep=True)`` remembered.
     title : str, optional
         By default made of the target's name.
     n_rows : int
@@ -63,17 +64,10 @@ def write_report(
     ...     "</html>" in page.read_text(encoding="utf-8")
     True
     """
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"path must be in a folder that exists, got {str(target)!r}")
+    check_target(path)
     text = report_html(model, X, y, title=title, n_rows=n_rows, random_state=random_state)
-    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replaced(path) as file:
+        file.write(text.encode("utf-8"))
 
 
 def report_html(

@@ -19,9 +19,10 @@ from seplearn.model.reference import Reference
 from seplearn.model.stage import Branch, Stage
 from seplearn.report.rows import given_rows, reference_rows
 from seplearn.table.binning import Axis, NumericAxis
-from seplearn.table.columns import Table, open_table
+from seplearn.table.columns import Table, open_table, read_target
 
 _N_BACKGROUND = 1_000
+_FEWEST_BACKGROUND = 100  # fewer rows say nothing about what matters
 _N_PAIRS = 10
 
 
@@ -31,7 +32,9 @@ def page_content(
     """Everything the scripts of the page read."""
     _check(model, X, y, n_rows)
     table = None if X is None else open_table(X)
-    background = model.model_.reference if table is None else _drawn(model, table, random_state)
+    background = model.model_.reference
+    if table is not None and (background is None or table.n_rows >= _FEWEST_BACKGROUND):
+        background = _drawn(model, table, random_state)
     name = model.target_name_ or "the target"
     return {
         "title": title or f"What the model says about {name}",
@@ -76,8 +79,13 @@ def _spread(model: SeparationEstimator, background: Reference) -> float:
 
 def _qualities(model: SeparationEstimator, X: Any, y: Any) -> list[dict[str, Any]]:
     """Errors on the rows given, and those remembered by the model."""
-    given = [] if y is None else [model.evaluate(X, y).to_plain() | {"where": "given"}]
-    kept = model.evaluation_
+    given, kept = [], model.evaluation_
+    if y is not None:
+        y = np.asarray(read_target(y), dtype=float)
+        known = ~np.isnan(y)
+        if known.any():
+            evaluation = model.evaluate(X, np.where(known, y, 0.0), known.astype(float))
+            given = [evaluation.to_plain() | {"where": "given"}]
     return given if kept is None else [*given, kept.to_plain() | {"where": "kept"}]
 
 

@@ -35,7 +35,7 @@ def given_rows(
         {
             "number": int(number),
             "values": list(row),
-            "actual": None if targets is None else float(targets[number]),
+            "actual": None if targets is None else _known(targets[number]),
         }
         for number, row in zip(numbers, zip(*values, strict=True), strict=True)
     ]
@@ -56,6 +56,10 @@ def reference_rows(model: SeparationModel, n_rows: int) -> list[dict[str, Any]]:
         }
         for number, row in enumerate(rows)
     ]
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
 
 
 def _numbers(table: Table, column: int) -> list[Any]:

@@ -1,13 +1,32 @@
 // Small charts as SVG. Colours come from the style sheet, so that both themes and print work.
 
+// Round values between two ends, about so many of them and at least two.
 function ticks(low, high, about) {
   const raw = (high - low) / about;
   if (!(raw > 0) || !Number.isFinite(raw)) return [low];
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw);
-  const out = [];
-  for (let k = Math.ceil(low / step); k * step <= high + 1e-9 * step; k++) out.push(k * step);
-  return out;
+  const steps = [10, 5, 2, 1, 0.5, 0.2].map((m) => m * power).filter((s) => s <= 10 * raw);
+  let out = [];
+  for (const step of steps.filter((s) => s >= raw).reverse().concat(steps.filter((s) => s < raw))) {
+    out = [];
+    for (let k = Math.ceil(low / step); k * step <= high + 1e-9 * step; k++) out.push(k * step);
+    if (out.length > 1) return out;
+  }
+  return out.length ? out : [low];
+}
+
+// Numbers with as many digits as tell ticks apart.
+function tickText(values) {
+  const sizes = values.map(Math.abs), largest = Math.max(...sizes);
+  const step = values.length > 1 ? Math.abs(values[1] - values[0]) : largest || 1;
+  const digits = clamp(Math.ceil(Math.log10(largest / step || 1) + 1e-9) + 1, 1, 12);
+  return (value) => {
+    if (Math.abs(value) < 1e-9 * step) return "0";
+    if (largest < 1e-4) return value.toExponential(Math.max(digits - 1, 0));
+    const compact = largest >= 1e5 ? { notation: "compact" } : {};
+    return value.toLocaleString("en-US", { maximumSignificantDigits: digits, ...compact })
+      .replace("-", "\u2212");
+  };
 }
 
 // Round multiples on an axis of logarithms: the coarsest steps of which three can be seen.
@@ -38,19 +57,21 @@ function range(values, extra = [], least = 0) {
 // A drawing area with axes; x and y turn data into places.
 function plotArea(label, size, xs, ys, names = {}) {
   const { width, height } = size;
-  const left = 54, right = width - 10, top = 8, bottom = height - (names.x ? 34 : 20);
+  const left = 54, right = width - 16, top = 8, bottom = height - (names.x ? 34 : 20);
   const place = (low, high, from, to) => (v) => from + ((v - low) / (high - low)) * (to - from);
   const x = place(xs[0], xs[1], left, right), y = place(ys[0], ys[1], bottom, top);
   const svg = svgEl("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
-  for (const tick of (names.yTicks || ((from, to) => ticks(from, to, 3)))(ys[0], ys[1])) {
+  const yTicks = (names.yTicks || ((from, to) => ticks(from, to, 3)))(ys[0], ys[1]);
+  const yText = names.y || tickText(yTicks);
+  for (const tick of yTicks) {
     svg.append(
       svgEl("line", { x1: left, x2: right, y1: y(tick), y2: y(tick), stroke: "var(--line)" }),
       svgEl("text", { x: left - 5, y: y(tick) + 4, "text-anchor": "end" },
-        names.y ? names.y(tick) : short(tick)));
+        yText(tick)));
   }
-  for (const tick of names.xTicks || ticks(xs[0], xs[1], 3)) {
-    if (tick < xs[0] || tick > xs[1]) continue;
-    svg.append(svgEl("text", { x: x(tick), y: bottom + 14, "text-anchor": "middle" }, short(tick)));
+  const xTicks = ticks(xs[0], xs[1], 3), xText = tickText(xTicks);
+  for (const tick of xTicks) {
+    svg.append(svgEl("text", { x: x(tick), y: bottom + 14, "text-anchor": "middle" }, xText(tick)));
   }
   if (names.x) {
     const middle = (left + right) / 2;
@@ -158,14 +179,16 @@ function marker(area, feature, curve, at, first, last) {
   ];
 }
 
+const briefly = (value) => short(Number(value.toPrecision(3)));
+
 // A bar per level, the most frequent first; rare, missing and unseen ones where they occur.
-function levelChart(feature, curve, { label, colour, baseline, at = null, yText, most = 10, least = 0 }) {
+function levelChart(feature, curve, { label, colour, baseline, at = null, yText = briefly, most = 10, least = 0 }) {
   const names = [...feature.levels, "(rare)", "(missing)", "(unseen)"];
   const known = names.map((_, b) => b).filter((b) => feature.frequencies[b] > 0 || b === at);
   known.sort((a, b) => feature.frequencies[b] - feature.frequencies[a]);
   const shown = known.slice(0, most);
   if (at !== null && !shown.includes(at)) shown[shown.length - 1] = at;
-  const row = 17, width = 270, left = 96, right = width - 44;
+  const row = 17, width = 270, left = 112, right = width - 52;
   const height = shown.length * row + (known.length > shown.length ? 22 : 6);
   const base = baseline ?? 0;
   const [low, high] = range(shown.map((b) => curve.values[b]), [base], least);
@@ -174,7 +197,7 @@ function levelChart(feature, curve, { label, colour, baseline, at = null, yText,
   for (const [k, b] of shown.entries()) {
     const y = k * row + 3, value = curve.values[b];
     const name = svgEl("text", { class: "name", x: left - 6, y: y + 11, "text-anchor": "end",
-      "font-weight": b === at ? 700 : 400 }, svgEl("title", {}, names[b]), cut(names[b], 15));
+      "font-weight": b === at ? 700 : 400 }, svgEl("title", {}, names[b]), cut(names[b], 14));
     svg.append(name, svgEl("rect", { x: Math.min(x(base), x(value)), y, height: row - 5,
       width: Math.max(Math.abs(x(value) - x(base)), 1), fill: colour, opacity: b === at ? 1 : 0.6 }));
     svg.append(svgEl("text", { x: width - 2, y: y + 11, "text-anchor": "end" }, yText(value)));
@@ -217,7 +240,7 @@ function barTrack(bar, highest) {
 function calibrationChart(quality) {
   const both = range([...quality.predicted, ...quality.actual]);
   const size = { width: 380, height: 260 };
-  const names = { x: "mean prediction in a tenth of the rows", y: short };
+  const names = { x: "mean prediction of a group of rows" };
   const area = plotArea("Mean prediction against mean outcome", size, both, both, names);
   area.svg.append(svgEl("line", { x1: area.x(both[0]), y1: area.y(both[0]), x2: area.x(both[1]),
     y2: area.y(both[1]), stroke: "var(--soft)", "stroke-dasharray": "4 3" }));

@@ -10,17 +10,22 @@ function tellStages() {
   }
   const numbers = stages.map((stage) => stage.number);
   if (page.roles) numbers.sort((a, b) => page.roles[b].weight - page.roles[a].weight);
-  const boxes = numbers.map((number, k) => stageBox(stages[number], k === 0));
+  const isSmall = (number) => page.roles && page.roles[number].weight < 0.001;
+  const small = numbers.filter(isSmall);
+  const boxes = numbers.filter((number) => !isSmall(number)).map((number, k) => stageBox(stages[number], k === 0));
   put("stages-body",
-    el("p", { class: "lead" }, "The largest first. Open one to see its curves; the dot is the row of "
-      + "the what-if panel."), boxes);
+    el("p", { class: "lead" }, `${page.roles ? "The largest first. " : ""}Open one to see its curves; the `
+      + "dot is the row of the what-if panel. To scale is to make the stage larger or smaller, to direct "
+      + "is to decide whether it adds or takes away."), boxes,
+    small.length ? el("details", {}, el("summary", {}, `${plural(small.length, "smaller stage")}`),
+      small.map((number) => stageBox(stages[number], false))) : null);
 }
 
 function stageBox(stage, first) {
   const told = page.roles && page.roles[stage.number];
   const body = el("div", { class: "curve-body" });
   const box = el("details", { class: "stage", "data-stage": stage.number },
-    el("summary", {}, el("b", {}, `Stage ${stage.number}`),
+    el("summary", {}, el("b", {}, `Stage ${stage.number}`), " ",
       told ? el("span", { class: "note" }, `${percent(told.weight)} of the size of all stages`) : null,
       el("p", {}, told ? `${told.sentence}.` : stageKind(stage))),
     body);
@@ -72,7 +77,7 @@ function curveFigure(feature, curve, part, at, caption) {
     label: `${part} of ${feature.name}`, colour: COLOURS[part], at,
     baseline: part === "factors" ? null : 0, least: part === "factors" ? 0 : 0.1,
     yTicks: logs ? multipleTicks : undefined,
-    yText: (v) => (logs ? `\u00d7${short(Number(Math.exp(v).toPrecision(3)))}` : short(Number(v.toPrecision(3)))),
+    yText: logs ? (v) => `\u00d7${short(Number(Math.exp(v).toPrecision(3)))}` : undefined,
   };
   return el("figure", {}, curveChart(feature, curve, options), el("figcaption", {}, caption));
 }

@@ -29,12 +29,14 @@ const decimals = (() => {
 
 function show(value) {
   if (!Number.isFinite(value)) return String(value);
-  if (Math.abs(value) >= 1e9 || decimals > 6) return value.toPrecision(5);
+  if (Math.abs(value) >= 1e15 || decimals > 6) return value.toPrecision(5);
   const digits = { minimumFractionDigits: Math.min(decimals, 6), maximumFractionDigits: decimals };
   const text = value.toLocaleString("en-US", digits);
   return text.replace(/^-(?=[0.,]*$)/, "");
 }
 
+// An error with three digits that count, whatever the decimals of predictions.
+const showError = (value) => Number(value.toPrecision(3)).toLocaleString("en-US", { maximumSignificantDigits: 3 });
 const signed = (value) => (value > 0 ? "+" : "") + show(value).replace("-", "\u2212");
 const percent = (share) =>
   share > 0 && share < 0.0095 ? `${(100 * share).toFixed(1)} %` : `${Math.round(100 * share)} %`;

@@ -77,8 +77,16 @@ refresh();
 addEventListener("hashchange", () => {
   if (location.hash.includes("=")) { readLink(); refresh(); }
 });
+const opened = [];  // for printing, and closed again after it
 addEventListener("beforeprint", () => {
-  for (const box of document.querySelectorAll("details")) box.open = true;
+  opened.push(document.documentElement.dataset.theme, ...document.querySelectorAll("details:not([open])"));
+  chooseTheme(false);
+  for (const box of opened.slice(1)) box.open = true;
+  for (const stage of stages) drawStage(stage);
+});
+addEventListener("afterprint", () => {
+  chooseTheme(opened.shift() === "dark");
+  for (const box of opened.splice(0)) box.open = false;
 });
 document.addEventListener("toggle", (event) => {
   if (event.target.id === "more-features") drawProfiles();

@@ -6,18 +6,21 @@ if (page.matters) order.sort((a, b) => page.matters.total[b] - page.matters.tota
 function tellShort() {
   const best = page.quality[0];
   const parts = [
-    `The model predicts ${page.target} from ${plural(features.length, "feature")}. A prediction is `
-    + `a constant (${show(page.intercept)}) plus what ${plural(stages.length, "stage")} `
-    + `${stages.length === 1 ? "adds" : "add"} or take${stages.length === 1 ? "s" : ""} away.`,
+    `The model predicts ${page.target} from ${plural(features.length, "feature")}. ` + (stages.length
+      ? `A prediction is a constant (${show(page.intercept)}) plus what ${plural(stages.length, "stage")} `
+        + `${stages.length === 1 ? "adds" : "add"} or take${stages.length === 1 ? "s" : ""} away.`
+      : `It found nothing that helps: every prediction is ${show(page.intercept)}.`),
   ];
   if (best) {
     parts.push(`On ${plural(best.n_rows, "row")} ${best.where === "kept"
-      ? "held out when it was made" : "of the table given"} its typical error is ${show(best.mae)}; `
-      + `it explains ${percent(Math.max(best.r2, 0))} of the differences between rows.`);
+      ? "held out when it was made" : "of the table given"} its typical error is `
+      + `${showError(best.mae)}${best.r2 > 0 && best.n_rows > 1
+        ? `; it explains ${percent(best.r2)} of the differences between rows.` : "."}`);
   }
   if (page.matters && stages.length) {
-    const names = order.slice(0, 3).map((j) => cut(features[j].name, 60));
-    parts.push(`What matters most: ${names.join(", ")}.`);
+    const leading = order.slice(0, 3).filter((j) => page.matters.total[j] >= 0.01);
+    const names = leading.map((j) => cut(features[j].name, 60) || "(no name)");
+    if (names.length) parts.push(`What matters most: ${names.join(", ")}.`);
   }
   put("short-body", parts.map((text) => el("p", {}, text)));
 }
@@ -34,12 +37,14 @@ function tellQuality() {
       : `Measured on the ${plural(quality.n_rows, "row")} of the table given. If the model was `
         + "fitted to these rows, it looks better here than it is."),
     el("div", { class: "cards" },
-      card(show(quality.mae), "typical error (mean absolute)"),
-      card(show(quality.rmse), "root mean squared error"),
-      card(percent(Math.max(quality.r2, 0)), "of the variance explained (R\u00b2)")),
+      card(showError(quality.mae), "typical error (mean absolute)"),
+      card(showError(quality.rmse), "root mean squared error"),
+      quality.n_rows > 1 ? card(quality.r2 >= 0 ? percent(quality.r2) : "none",
+        `of the variance explained (R\u00b2 ${quality.r2.toFixed(3)})`) : null),
     el("div", { class: "pair" },
       el("figure", {}, calibrationChart(quality), el("figcaption", {},
-        "Are predictions right on average? Rows are put into ten groups by their prediction; dots "
+        `Are predictions right on average? Rows are put into ${plural(quality.predicted.length, "group")} by `
+        + "their prediction; dots "
         + "on the dashed line mean that outcomes (upwards) agree with predictions (to the right).")),
       el("figure", {}, histogram(quality), el("figcaption", {},
         "How far outcomes lie from predictions. Left of zero the prediction was too high, right of "

@@ -3,15 +3,20 @@
 const state = { row: null, start: [], values: [], codes: [], stage: null };
 const controls = [];
 
+// The most frequent level, or the median; missing where nothing else occurred.
 const typicalValue = (feature) => {
+  const known = 1 - feature.frequencies[feature.missing];
   let best = 0, sum = 0;
+  if (known < 1e-9) return { is: "missing" };
   if (feature.kind === "levels") {
-    feature.frequencies.forEach((f, b) => { if (b < feature.nOrdered && f > feature.frequencies[best]) best = b; });
-    return feature.nOrdered ? feature.levels[best] : { is: "unseen" };
+    feature.frequencies.forEach((f, b) => {
+      if (b !== feature.missing && f > feature.frequencies[best]) best = b;
+    });
+    return best < feature.nOrdered ? feature.levels[best] : { is: "rare" };
   }
   for (let b = 0; b < feature.nOrdered; b++) {
     sum += feature.frequencies[b];
-    if (sum >= 0.5 * (1 - feature.frequencies[feature.missing])) return valueIn(feature, b);
+    if (sum >= 0.5 * known) return valueIn(feature, b);
   }
   return valueIn(feature, 0);
 };
@@ -100,11 +105,12 @@ function controlFor(feature) {
 function numericEntry(feature, id) {
   const j = feature.index;
   const number = el("input", { type: "number", id, step: "any",
-    oninput: () => { if (number.value !== "") setValue(j, Number(number.value)); } });
+    oninput: () => { if (number.value !== "") setValue(j, Number(number.value)); },
+    onchange: () => { if (number.value === "" && !missing.checked) number.value = state.values[j]; } });
   const slider = el("input", { type: "range", min: 0, max: feature.nOrdered - 1, step: 1,
     "aria-label": `${feature.name}, slider`,
     oninput: () => setValue(j, valueIn(feature, Number(slider.value))) });
-  const missing = el("input", { type: "checkbox", onchange: () => setValue(j,
+  const missing = el("input", { type: "checkbox", "aria-label": `${feature.name} is missing`, onchange: () => setValue(j,
     missing.checked ? { is: "missing" } : valueIn(feature, Number(slider.value))) });
   const update = (value, code) => {
     const absent = typeof value !== "number";
@@ -147,7 +153,7 @@ function refresh() {
     const control = controls[feature.index], now = state.values[feature.index];
     control.update(now, state.codes[feature.index]);
     control.box.classList.toggle("changed", stateText(now) !== stateText(state.start[feature.index]));
-    control.note.textContent = remark(feature, now);
+    control.note.textContent = remark(feature, now, state.codes[feature.index]);
   }
   document.getElementById("row").value = state.row === null ? "" : String(state.row);
   compare(value);
@@ -159,9 +165,10 @@ function refresh() {
   }
 }
 
-function remark(feature, value) {
+function remark(feature, value, code) {
   if (feature.kind === "levels") {
-    return typeof value === "object" && value.is === "unseen" ? "Never seen in training: it counts as neutral." : "";
+    const name = typeof value === "string" ? `${cut(value, 40)}: n` : "N";
+    return code === feature.nOrdered + 2 ? `${name}ever seen in training; it counts as neutral.` : "";
   }
   if (typeof value !== "number") {
     return feature.frequencies[feature.missing] > 0 ? "" : "Never missing in training: it counts as neutral.";
@@ -187,10 +194,11 @@ function drawProfiles() {
     const values = profileOf(feature, state.codes);
     const inside = values.filter((_, b) => feature.frequencies[b] > 0);
     const low = Math.min(...inside), high = Math.max(...inside);
-    effect.textContent = high - low > 1e-9 * Math.abs(high) ? `${show(low)} to ${show(high)}` : "no effect here";
+    const moves = high - low > 1e-4 * (page.spread || Math.abs(high));
+    effect.textContent = moves ? `${show(low)} to ${show(high)}` : "no effect here";
     chart.replaceChildren(curveChart(feature, { values }, {
       label: `Prediction as ${feature.name} changes`, colour: "var(--main)", at: state.codes[feature.index],
-      baseline: null, least: 0.01 * (page.spread || 0), yText: (v) => short(Number(v.toPrecision(3))), size: { width: 270, height: 96 }, most: 6 }));
+      baseline: null, least: 0.01 * (page.spread || 0), yText: feature.kind === "levels" ? show : undefined, size: { width: 270, height: 96 }, most: 6 }));
   }
 }
 
@@ -213,15 +221,17 @@ function drawFalls(parts, value) {
     return el("tr", {}, el("td", {}, step.stage === undefined ? step.text : stageButton(step.stage)),
       el("td", {}, el("div", { class: "track" }, bar)), el("td", {}, signed(step.size)));
   });
+  const focused = document.activeElement?.dataset?.fall;  // the buttons are made anew
   put("falls", el("table", { class: "falls" },
     el("caption", { class: "note" }, "From the constant to the prediction"),
     el("tbody", {}, el("tr", {}, el("td", {}, "constant"), el("td"), el("td", {}, show(page.intercept))), rows,
       el("tr", { class: "total" }, el("td", {}, "prediction"), el("td"), el("td", {}, show(value))))));
+  if (focused !== undefined) document.querySelector(`[data-fall="${focused}"]`)?.focus();
   drawAtStage(parts);
 }
 
 function stageButton(s) {
-  return el("button", { type: "button", "aria-pressed": String(state.stage === s),
+  return el("button", { type: "button", "data-fall": s, "aria-pressed": String(state.stage === s),
     onclick: () => { state.stage = state.stage === s ? null : s; refresh(); } }, `stage ${s}`);
 }
 

@@ -1,0 +1,40 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """Where a file will be written, through links; raises if there is no place for a file."""
+    target = Path(path).resolve()
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path must be in a folder that exists, got {str(path)!r}")
+    if target.is_dir():
+        raise IsADirectoryError(f"path must be that of a file, got the folder {str(path)!r}")
+    if target.exists() and not target.is_file():
+        raise ValueError(f"path must be that of a file, got the device {str(path)!r}")
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(f"path must be in a folder that can be written to, got {str(path)!r}")
+    return target
+
+
+@contextmanager
+def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file that takes the place of ``path`` if the block ends well, and else leaves no trace."""
+    target = check_target(path)
+    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
