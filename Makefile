@@ -7,7 +7,7 @@ DEMO_STAMP := .venv/.installed-demo
 BENCH_STAMP := .venv/.installed-bench
 DOCS_STAMP := .venv/.installed-docs
 
-.PHONY: demo docs test lint types layers browser tests benchmarks studies clean
+.PHONY: demo docs test lint types layers browser tests lower-bounds benchmarks studies clean
 
 demo: $(DEMO_STAMP)
 	$(BIN)/python examples/masked_interaction.py --output demo
@@ -47,6 +47,13 @@ tests: $(DEV_STAMP) browser
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
+# The suite with the oldest versions allowed, in an environment of its own; not part of `make test`.
+lower-bounds:
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	.venv-lowest/bin/python -m pip install --quiet -c tests/lower-bounds.txt -e '.[plots,cli]' --group dev
+	.venv-lowest/bin/python -m pytest -o filterwarnings=default tests
+
 # DATA holds data/ (tables) and reference/ (published parameters); the result files are kept in git.
 DATA ?= ../shared
 
@@ -70,7 +77,7 @@ studies: $(BENCH_STAMP)
 	$(BIN)/python -m studies $(if $(wildcard $(DATA)/data/datasets.json),--data-dir $(DATA))
 
 $(DEMO_STAMP): pyproject.toml | .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots,cli]' 'pandas>=2.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots,cli]' 'pandas>=2.2'
 	touch $@
 
 $(DEV_STAMP): pyproject.toml | .venv
@@ -79,7 +86,7 @@ $(DEV_STAMP): pyproject.toml | .venv
 	touch $@
 
 $(DOCS_STAMP): pyproject.toml | .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots,cli,docs]' 'pandas>=2.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots,cli,docs]' 'pandas>=2.2'
 	touch $@
 
 $(BENCH_STAMP): pyproject.toml | .venv
@@ -90,5 +97,5 @@ $(BENCH_STAMP): pyproject.toml | .venv
 	$(PYTHON) -m venv .venv
 
 clean:
-	rm -rf .venv build dist demo .coverage* .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-lowest build dist demo .coverage* .mypy_cache .pytest_cache .ruff_cache
 	rm -rf docs/_build docs/_generated docs/gallery docs/api/generated docs/sg_execution_times.rst

@@ -3,10 +3,12 @@
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 import seplearn
 
@@ -46,6 +48,18 @@ def test_the_sdist_can_be_tested(built):
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     assert {"README.md", "CHANGELOG.md", "LICENSE", "Makefile", "pyproject.toml"} <= names
     assert {"tests/naive.py", "src/seplearn/__init__.py", "tests/golden/reference-v3.tsl"} <= names
+
+
+def test_lower_bounds_are_those_the_suite_is_run_with():
+    """``make lower-bounds`` installs exactly what pyproject.toml allows at least."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["plots"], *extras["cli"]]
+    lowest = dict(requirement.split(">=") for requirement in wanted)
+    lines = (ROOT / "tests" / "lower-bounds.txt").read_text(encoding="utf-8").splitlines()
+    run_with = dict(line.split("==") for line in lines if not line.startswith("#"))
+    for name, version in lowest.items():
+        assert Version(run_with[name]) == Version(version), name
 
 
 CHECK = """
