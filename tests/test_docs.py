@@ -1,6 +1,7 @@
 """The pages and the docstrings: every example runs, every link between files leads somewhere."""
 
 import importlib
+import json
 import inspect
 import re
 import sys
@@ -121,9 +122,10 @@ def test_the_site_can_be_built_without_results(measured, monkeypatch, tmp_path):
 def test_the_site_shows_the_report_when_there_is_one(measured, monkeypatch, tmp_path):
     report_folder = tmp_path / "results" / "report"
     report_folder.mkdir(parents=True)
-    head = "problem,split,rival,tag,status,rmse\n"
-    rows = "a,0,seplearn,default,ok,1\na,0,ebm,default,ok,2\na,42,ebm,default,ok,9\n"
-    (report_folder / "fresh_splits.csv").write_text(head + rows, encoding="utf-8")
+    rows = [("seplearn", 0, 1.0), ("ebm", 0, 2.0), ("ebm", 42, 9.0)]
+    shared = {"problem": "a", "tag": "default", "status": "ok"}
+    lines = [json.dumps(shared | {"rival": r, "split": s, "rmse": e}) for r, s, e in rows]
+    (tmp_path / "results" / "runs.jsonl").write_text("\n".join(lines), encoding="utf-8")
     (report_folder / "fresh_splits.md").write_text(
         "# Fresh\n\n## RMSE\n\n| a |\n", encoding="utf-8"
     )

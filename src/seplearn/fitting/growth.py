@@ -103,14 +103,14 @@ def _path_on(
     workers: Workers,
 ) -> Path:
     """Error of the averaged model on the rows of an eval set, against the number of stages."""
-    mass = float(eval_set.weight.sum())
+    masses = [float(eval_set.weight.sum())]
 
-    def loss(model: SeparationModel) -> float:
-        return eval_set.error(model.predict(eval_set.codes)) / mass
+    def error(model: SeparationModel) -> float:
+        return eval_set.error(model.predict(eval_set.codes))
 
-    path = Path((loss(constant),))
+    path = Path((), ()).extended([error(constant)], masses)
     for _ in grow_together(starts, n_stages, workers):
-        path = Path((*path.losses, loss(mean_model([fit.model() for fit in starts]))))
+        path = path.extended([error(mean_model([fit.model() for fit in starts]))], masses)
         if path.is_over:
             break
     return path

@@ -24,6 +24,7 @@ N_FOLDS = 5
 FEWEST_ROWS = 100  # below, early_stopping="auto" is off
 _FOLDED_ROWS = 5_000  # up to here every row is held out once
 _HALVED_ROWS = 20_000  # up to here two parts are held out, one after the other; above, one
+_SPOILT = 0.25  # of the median part's error: half the root mean squared error
 _PATIENCE = 4  # stages without improvement after which no larger model is tried
 
 
@@ -42,13 +43,32 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Path:
-    """Mean squared error on held-out rows against the number of stages, from zero on."""
+    """Mean squared error on held-out rows against the number of stages, from zero on.
+
+    Attributes
+    ----------
+    losses : tuple of float
+        Over all held-out rows.
+    typical : tuple of float
+        That of the median part. One part may hold a row that a model sends far off, which then
+        outweighs everything in the mean.
+    """
 
     losses: tuple[float, ...]
+    typical: tuple[float, ...]
+
+    def extended(self, parts: Sequence[float], masses: Sequence[float]) -> Path:
+        """With the next size: sums of squared errors of all parts, and their weights."""
+        whole = sum(parts) / sum(masses)
+        median = float(np.median(np.divide(parts, masses)))
+        return Path((*self.losses, whole), (*self.typical, median))
 
     @property
     def best(self) -> int:
-        return int(np.argmin(self.losses))
+        """The size of the smallest loss, unless the median part does far better with another."""
+        mean, median = int(np.argmin(self.losses)), int(np.argmin(self.typical))
+        spoilt = self.typical[median] < _SPOILT * self.typical[mean]
+        return median if spoilt else mean
 
     @property
     def is_over(self) -> bool:
@@ -123,19 +143,19 @@ def path_by_parts(
     fitted = [data.rows(rows) for rows, _ in parts]
     fits = map_fits(start, range(len(parts)), workers)
     held = [HeldOut(data.codes[r], data.target[r], data.weight[r]) for _, r in parts]
-    mass = sum(float(part.weight.sum()) for part in held)
+    masses = [float(part.weight.sum()) for part in held]
     errors = [
         part.error(constant_model(rows, options).predict(part.codes))
         for part, rows in zip(held, fitted, strict=True)
     ]
-    path = Path((sum(errors) / mass,))
+    path = Path((), ()).extended(errors, masses)
 
     def error_of(pair: tuple[HeldOut, JointFit]) -> float:
         return pair[0].error(pair[1].model().predict(pair[0].codes))
 
     for _ in grow_together(fits, n_stages, workers):
         errors = map_fits(error_of, list(zip(held, fits, strict=True)), workers)
-        path = Path((*path.losses, sum(errors) / mass))
+        path = path.extended(errors, masses)
         if path.is_over:
             break
     return path
