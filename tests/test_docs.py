@@ -1,8 +1,8 @@
 """The pages and the docstrings: every example runs, every link between files leads somewhere."""
 
 import importlib
-import json
 import inspect
+import json
 import re
 import sys
 from pathlib import Path
