@@ -158,6 +158,13 @@ def test_reports_have_ratios_ranks_and_what_is_missing(tmp_path):
     assert picture.stat().st_size > 5_000
 
 
+def test_generated_problems_are_shown_but_not_counted():
+    rows = [row | {"problem": "made:" + row["problem"]} for row in made_rows()]
+    logs = report.log_ratios(report.cells(report.FRESH.rows(rows + made_rows())))
+    assert {r["problems"] for r in report.ratio_rows(logs)} == {1, 2}
+    assert "made:a" in report.markdown(rows + made_rows(), report.FRESH)
+
+
 def test_ratios_are_taken_on_splits_that_both_have():
     """A rival that lacks the hard split must not look better for it."""
     rows = [row for row in made_rows() if (row["rival"], row["split"]) != ("fast", 1)]
