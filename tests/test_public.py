@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -110,3 +112,19 @@ def test_the_example_of_the_explanations_page_runs(tmp_path, monkeypatch, capsys
     assert "scale" in capsys.readouterr().out
     functions = set(re.findall(r"^\| `(\w+)\(", text, re.MULTILINE))
     assert functions == {name for name in explain.__all__ if name[0].islower()}
+
+
+def test_importing_the_package_is_cheap_and_names_come_when_asked_for():
+    code = (
+        "import sys, seplearn;"
+        "heavy = {'sklearn', 'numba', 'matplotlib', 'pandas', 'scipy'} & set(sys.modules);"
+        "assert not heavy, heavy;"
+        "assert set(seplearn.__all__) <= set(dir(seplearn));"
+        "assert all(getattr(seplearn, name) is not None for name in seplearn.__all__);"
+        "assert seplearn.TSLRegressor is seplearn.regressor.TSLRegressor;"
+        "assert 'matplotlib' not in sys.modules;"
+        "assert seplearn.plots.plot_curve is not None"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="no attribute 'TSLClassifier'"):
+        _ = seplearn.TSLClassifier

@@ -1,11 +1,15 @@
 """Separation learning: glass-box models that are sums of products of one-dimensional curves."""
 
-from seplearn import datasets, explain, report
-from seplearn._errors import ModelFormatError
-from seplearn.loading import load_model
-from seplearn.model import Branch, Evaluation, SeparationModel, Stage, StageRecord
-from seplearn.regressor import TSLRegressor
-from seplearn.sepals import SepALSRegressor
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seplearn import datasets, explain, report
+    from seplearn._errors import ModelFormatError
+    from seplearn.loading import load_model
+    from seplearn.model import Branch, Evaluation, SeparationModel, Stage, StageRecord
+    from seplearn.regressor import TSLRegressor
+    from seplearn.sepals import SepALSRegressor
 
 __version__ = "0.1.0"
 
@@ -24,3 +28,31 @@ __all__ = [
     "load_model",
     "report",
 ]
+
+# Names are fetched when they are first used: scikit-learn and numba take a second to import.
+_PLACES = {
+    "Branch": "seplearn.model",
+    "Evaluation": "seplearn.model",
+    "ModelFormatError": "seplearn._errors",
+    "SepALSRegressor": "seplearn.sepals",
+    "SeparationModel": "seplearn.model",
+    "Stage": "seplearn.model",
+    "StageRecord": "seplearn.model",
+    "TSLRegressor": "seplearn.regressor",
+    "load_model": "seplearn.loading",
+}
+_MODULES = ("datasets", "explain", "plots", "report")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"seplearn.{name}")
+    if name not in _PLACES:
+        raise AttributeError(f"module 'seplearn' has no attribute {name!r}")
+    value = getattr(import_module(_PLACES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
