@@ -44,7 +44,7 @@ def _model(row: Row) -> str:
 FRESH = Protocol(
     "fresh_splits",
     "Defaults against defaults, on fresh splits",
-    "80/20 splits with seeds 0 to 4 (0 and 1 for EBM); no model is tuned.",
+    "80/20 splits with seeds 0 to 4 (0 and 1 for EBM and the random forest); no model is tuned.",
     lambda row: row["tag"] == "default" and row["split"] != PAPER_SPLIT,
 )
 PAPER = Protocol(
@@ -53,7 +53,8 @@ PAPER = Protocol(
     (
         "80/20 with `random_state=42`. Rivals have the tuned parameters that the paper's authors "
         "published (200 trials of 10-fold cross-validation each); `seplearn` is the default and "
-        "has seen no tuning, `seplearn, tuned` had 30 trials of 3-fold cross-validation. Levels "
+        "has seen no tuning, `seplearn, tuned` had 30 trials of 3-fold cross-validation (where it "
+        "has a result). Levels "
         "are encoded from the training part alone, so errors are not the published ones."
     ),
     lambda row: row["split"] == PAPER_SPLIT,
