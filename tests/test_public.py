@@ -67,7 +67,8 @@ def test_the_docstring_tells_every_parameter(estimator, table):
 
 
 def test_the_table_of_paper_names_is_complete():
-    documented = dict(re.findall(r"^ {8}(\w+) {2,}(\w+)", TSLRegressor.paper.__doc__, re.MULTILINE))
+    text = inspect.getdoc(TSLRegressor.paper)
+    documented = dict(re.findall(r"^(\w+) {2,}(\w+)", text, re.MULTILINE))
     documented.pop("paper")
     assert documented == {p.paper_name: p.name for p in TSL_PARAMETERS if p.paper_name is not None}
 

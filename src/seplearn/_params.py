@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import cleandoc
 from typing import Any, TypeVar
 
 from seplearn._rules import (
@@ -318,7 +319,8 @@ def documented(table: tuple[Parameter, ...]) -> Callable[[_Class], _Class]:
         for parameter in table:
             lines.append(f"{parameter.name} : {parameter.rule}, default={parameter.default!r}")
             lines.append(f"    {parameter.meaning}")
-        cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", "\n    ".join(lines))
+        # From Python 3.13 on docstrings are dedented already; before, it is done here.
+        cls.__doc__ = cleandoc(cls.__doc__ or "").replace("{parameters}", "\n".join(lines))
         return cls
 
     return decorate
