@@ -17,7 +17,7 @@ from seplearn.model.model import SeparationModel
 from seplearn.model.plain import to_plain
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import Stage
-from seplearn.table.columns import Table, open_table
+from seplearn.table.columns import Table, open_table, read_target
 from seplearn.table.schema import Schema
 from seplearn.table.training import training_rows
 
@@ -134,6 +134,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         X : array-like of shape (n, p)
             Rows that the model was not fitted to, if the errors are to mean anything.
         y : array-like of shape (n,)
+            Rows where it is NaN, not known, do not count.
         sample_weight : array-like of shape (n,), optional
         keep : bool
             Remember the result in ``evaluation_``: it is then saved with the model and shown by
@@ -148,6 +149,11 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         200
         """
         check_is_fitted(self)
+        y = np.asarray(read_target(y))
+        if y.dtype.kind == "f" and np.isnan(y).any():
+            known = ~np.isnan(y)
+            y = np.where(known, y, 0.0)
+            sample_weight = known * (1.0 if sample_weight is None else np.asarray(sample_weight))
         rows = training_rows(X, y, sample_weight, scaled=False)
         prediction = self.model_.predict(self._codes_of(rows.table))
         result = Evaluation.of(rows.y, prediction, rows.weight)

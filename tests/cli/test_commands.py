@@ -55,6 +55,21 @@ def test_the_error_is_of_rows_held_out(files):
     assert told == pytest.approx(error.rmse, rel=0.2)
 
 
+def test_a_validation_table_is_looked_at_before_the_fit_and_may_lack_outcomes(files, tmp_path):
+    fit = ["fit", files / "flats.csv", "--target", "rent", "--exclude", "id", *QUICK]
+    done = run(*fit, "--validation", tmp_path / "none.csv", "--stages", "1000000")
+    assert "there is no file" in done.stderr  # and not after a million stages
+    frame = unseen(files)
+    frame.drop(columns="area").to_csv(tmp_path / "lacks.csv", index=False)
+    done = run(*fit, "--validation", tmp_path / "lacks.csv", "--stages", "1000000")
+    assert "must have the columns ['area']" in done.stderr
+    frame.loc[:49, "rent"] = np.nan
+    frame.to_csv(tmp_path / "half.csv", index=False)
+    done = run(*fit, "--validation", tmp_path / "half.csv")
+    assert done.exit_code == 0, done.output
+    assert "on 150 rows" in done.stdout
+
+
 def test_options_are_the_estimators_parameters(files, tmp_path):
     known = {p.name for p in command_line.commands["fit"].params}
     elsewhere = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}

@@ -132,6 +132,15 @@ def test_weights_of_an_evaluation_count():
     assert (weighted.rmse, weighted.mae) == pytest.approx((part.rmse, part.mae))
 
 
+def test_rows_without_a_target_do_not_count_in_an_evaluation():
+    frame, y = mixed_table()
+    model = TSLRegressor(**QUICK).fit(frame, y)
+    holes = np.where(np.arange(len(y)) < 50, y, np.nan)
+    assert model.evaluate(frame, holes) == model.evaluate(frame[:50], y[:50])
+    with pytest.raises(ValueError, match="positive sum"):
+        model.evaluate(frame, np.full(len(y), np.nan))
+
+
 def test_a_model_without_stages_is_saved(tmp_path):
     frame, _ = mixed_table()
     model = TSLRegressor(**QUICK).fit(frame, np.full(len(frame), 3.0))

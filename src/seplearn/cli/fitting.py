@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from seplearn.cli.options import TwoSections, estimator_options
 from seplearn.cli.saved import with_target
-from seplearn.cli.tables import check_columns, check_output, read_table
+from seplearn.cli.tables import check_columns, check_output, column_names, read_table
 from seplearn.cli.told import evaluation_text, model_text
 from seplearn.model.evaluation import Evaluation
 from seplearn.regressor import TSLRegressor
@@ -67,11 +67,14 @@ def fit(
     if output is not None:
         check_output(output, (table, validation))
     share = _share(validation)
+    held_out = [] if share is not None else column_names(validation)
     columns = read_table(table, categorical)
     check_columns(table, [target, *exclude, *categorical, *([weight] if weight else [])],
                   columns.column_names)  # fmt: skip
     data = _training_columns(columns, target, exclude, weight)
     del columns
+    if share is None:
+        check_columns(validation, [target, *data.features], held_out)
     model = TSLRegressor(
         categorical_features=list(categorical) or "auto",
         monotonic_cst=_directions(monotone),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from seplearn._params import TSL_PARAMETERS, Parameter
-from seplearn._rules import Choice, Columns, Directions, Flag, Interval, Rule, WordOr
+from seplearn._rules import Choice, Flag, Interval, Rule, WordOr
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -23,7 +23,7 @@ _ELSEWHERE = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
 else:
-    _ParamType = click.ParamType  # generic since click 8.2 only
+    _ParamType = click.ParamType  # not generic in the oldest click allowed
 
 
 class RuleType(_ParamType):
@@ -84,7 +84,7 @@ class TwoSections(click.Command):
 def estimator_options(function: _Function) -> _Function:
     """Add an option for every parameter of the estimator that has none of its own."""
     for parameter in reversed(TSL_PARAMETERS):
-        if parameter.name in _ELSEWHERE or isinstance(parameter.rule, (Columns, Directions)):
+        if parameter.name in _ELSEWHERE:
             continue
         name = OWN_NAMES.get(parameter.name, "--" + parameter.name.replace("_", "-"))
         decorate = click.option(

@@ -45,7 +45,6 @@ def page_content(
         "spread": None if background is None else _spread(model, background),
         "features": _features(model),
         "stages": [_stage(model, s) for s in range(len(model.stages_))],
-        "n_replicates": len(model.model_.replicates),
         "quality": _qualities(model, X, y),
         **_told(model, background),
         "rows": reference_rows(model.model_, n_rows)
@@ -80,12 +79,8 @@ def _spread(model: SeparationEstimator, background: Reference) -> float:
 def _qualities(model: SeparationEstimator, X: Any, y: Any) -> list[dict[str, Any]]:
     """Errors on the rows given, and those remembered by the model."""
     given, kept = [], model.evaluation_
-    if y is not None:
-        y = np.asarray(read_target(y), dtype=float)
-        known = ~np.isnan(y)
-        if known.any():
-            evaluation = model.evaluate(X, np.where(known, y, 0.0), known.astype(float))
-            given = [evaluation.to_plain() | {"where": "given"}]
+    if y is not None and not np.isnan(np.asarray(read_target(y), dtype=float)).all():
+        given = [model.evaluate(X, y).to_plain() | {"where": "given"}]
     return given if kept is None else [*given, kept.to_plain() | {"where": "kept"}]
 
 
@@ -166,7 +161,6 @@ def _told(model: SeparationEstimator, background: Reference | None) -> dict[str,
             {
                 "sentence": stage.sentence,
                 "weight": stage.weight,
-                "below_zero": stage.below_zero,
                 "roles": [role.role for role in stage.features],
                 "strength": [max(role.scaling, role.directing) for role in stage.features],
             }

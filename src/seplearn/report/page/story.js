@@ -80,5 +80,21 @@ function tellMatters() {
         pairs.length ? barList("Share of the variance by pair", pairs, (bar) => percent(bar.value))
           : el("p", {}, "No two features act together beyond what they do alone."),
         el("p", { class: "note" }, "What a pair does beyond the two alone, as a share of the "
-          + "variance. All shares are exact if features were independent of each other."))));
+          + "variance. All shares are exact if features were independent of each other."))),
+    tellImportance());
+}
+
+// How the features matter: by what they do to loudness, and to direction.
+function tellImportance() {
+  const { backbone, tilt } = page.matters;
+  const bars = (values) => features.map((feature, j) => ({ name: feature.name, value: values[j] }))
+    .sort((a, b) => b.value - a.value).slice(0, 15);
+  return el("details", { id: "importance" }, el("summary", {}, "By backbone and by tilt"),
+    el("div", { class: "pair" },
+      el("div", {}, el("h3", {}, "Makes stages larger or smaller"),
+        barList("Variance of backbones by feature", bars(backbone), (bar) => short(Number(bar.value.toPrecision(3))))),
+      el("div", {}, el("h3", {}, "Turns stages"),
+        barList("Variance of tilts by feature", bars(tilt), (bar) => short(Number(bar.value.toPrecision(3)))))),
+    el("p", { class: "note" }, "How much the backbone and the tilt of a feature vary over the rows, stages "
+      + "weighed by their size: importance as the paper defines it."));
 }
