@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
 from seplearn.fitting.basis import Basis, PenaltyKind, axis_basis, compressed
 from seplearn.fitting.options import TrainingData
@@ -16,6 +16,7 @@ from seplearn.kernels.als import (
     multiply_in,
     normal_equations,
     products_behind,
+    scale_sums,
 )
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.model import SeparationModel
@@ -24,6 +25,8 @@ from seplearn.model.stage import Branch, Stage
 # Shares of the mean diagonal added where a system is singular to rounding.
 _JITTERS = (1e-12, 1e-10, 1e-8, 1e-6)
 _FEW_FUNCTIONS = 40  # of an axis whose pairs are kept
+# Normal equations lose five digits where the smallest eigenvalue is this share of the largest.
+_ALIKE = 1e-5
 _NOISE = 0.1  # of the coefficients a restart begins with
 
 
@@ -45,7 +48,7 @@ class AlsOptions:
 
 @dataclass(frozen=True, eq=False)
 class _Axis:
-    """One axis as least squares sees it: functions in its bins and the price of each."""
+    """One axis as least squares sees it: functions in its bins, the price of each product's."""
 
     part: slice
     basis: FloatArray
@@ -98,6 +101,7 @@ def _axes(data: TrainingData, centres: FloatArray, options: AlsOptions) -> list[
         penalty = options.ridge + options.smoothness * weights
         functions, penalty = compressed(basis, np.maximum(penalty, 1e-300))
         functions = np.ascontiguousarray(functions)
+        penalty = np.tile(penalty, options.rank)
         axes.append(_Axis(part, functions, penalty, _pairs(functions)))
     return axes
 
@@ -116,7 +120,7 @@ def _converged(
     """One restart, or None where products overflow."""
     try:
         solution = _descend(data, axes, options, seed)
-    except LinAlgError:
+    except np.linalg.LinAlgError:
         return None
     return solution if np.isfinite(solution.loss) else None
 
@@ -125,23 +129,23 @@ def _descend(
     data: TrainingData, axes: list[_Axis], options: AlsOptions, seed: np.random.SeedSequence
 ) -> _Solution:
     """One restart: sweeps over all modes until the loss stays."""
-    rank, codes = options.rank, np.ascontiguousarray(data.codes.T)
-    factors = _start(data, axes, rank, np.random.default_rng(seed))
-    behind = np.empty((len(axes), len(data.target), rank))
-    products = np.ones((len(data.target), rank))
+    each, codes = tuple(range(options.rank)), np.ascontiguousarray(data.codes.T)
+    factors = _start(data, axes, options.rank, np.random.default_rng(seed))
+    behind = np.empty((len(axes), len(data.target), options.rank))
+    products = np.ones((len(data.target), options.rank))
     for axis, own in zip(axes, codes, strict=True):
-        multiply_in(own, factors[axis.part], products)
+        multiply_in(own, factors[axis.part], each, products)
     scales, intercept, loss = _refit_scales(data, products, options.fit_intercept)
     n_sweeps, before = 0, 0.0
     # A sweep may raise the loss, as penalties are not part of it; only standing still is the end.
     while n_sweeps < options.max_sweeps and abs(before - loss) > options.tol * before:
         before, n_sweeps = loss, n_sweeps + 1
-        products_behind(codes, data.bins.offset, factors, behind)
+        products_behind(codes, data.bins.offset, factors, each, behind)
         products[:] = 1.0
         target = data.target - intercept
         for axis, own, rest in zip(axes, codes, behind, strict=True):
             _update_mode(data, axis, own, (products, rest), target, factors)
-            multiply_in(own, factors[axis.part], products)
+            multiply_in(own, factors[axis.part], each, products)
         scales, intercept, loss = _refit_scales(data, products, options.fit_intercept)
     return _Solution(factors, scales, intercept, loss, n_sweeps)
 
@@ -179,47 +183,33 @@ def _update_mode(
     ``others`` are the products of the modes before and behind it.
     """
     rank, (n_bins, m) = factors.shape[1], axis.basis.shape
-    gram, right = np.empty((n_bins, rank, rank)), np.empty((n_bins, rank))
-    mode_sums(codes, *others, target, data.weight, gram, right)
-    matrix, vector = _equations(axis, gram, right)
-    coefficients = _solve(matrix, np.tile(axis.penalty, rank), vector).reshape(rank, m)
+    sums = np.empty((n_bins, rank * (rank + 3) // 2))
+    mode_sums(codes, *others, target, data.weight, tuple(range(rank)), sums)
+    matrix, vector = np.zeros((rank * m, rank * m)), np.empty(rank * m)
+    if axis.pairs is None:
+        normal_equations(axis.basis, sums, matrix, vector)
+    else:
+        dense_normal_equations(axis.pairs, axis.basis, sums, matrix, vector)
+    coefficients = _solve(matrix, axis.penalty, vector).reshape(rank, m)
     factors[axis.part] = axis.basis @ coefficients.T
     _normalise(data, axis, factors)
 
 
-def _equations(axis: _Axis, gram: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Matrix and right-hand side of one mode; of the matrix the lower triangle."""
-    rank, m = right.shape[1], axis.basis.shape[1]
-    vector = np.empty(rank * m)
-    if axis.pairs is None:
-        matrix = np.empty((rank * m, rank * m))
-        normal_equations(axis.basis, gram, right, matrix, vector)
-        return matrix, vector
-    a, c = np.tril_indices(rank)
-    k, x = np.tril_indices(m)
-    packed = np.empty((len(a), len(k)))
-    dense_normal_equations(axis.pairs, axis.basis, gram, right, packed, vector)
-    blocks = np.zeros((rank, m, rank, m))
-    blocks[a[:, None], k, c[:, None], x] = packed
-    blocks[a[:, None], x, c[:, None], k] = packed
-    return blocks.reshape(rank * m, rank * m), vector
-
-
 def _solve(matrix: FloatArray, penalty: FloatArray, vector: FloatArray) -> FloatArray:
     """Solve (A + D) c = h for a symmetric A whose lower triangle is given."""
-    diagonal = np.diag_indices_from(matrix)
-    size = float(np.mean(matrix[diagonal])) or 1.0
-    matrix[diagonal] += penalty
+    diagonal = matrix.reshape(-1)[:: len(vector) + 1]  # a view
+    size = float(diagonal.mean()) or 1.0
+    diagonal += penalty
+    added = 0.0
     for jitter in (0.0, *_JITTERS):
-        shifted = matrix.copy()
-        shifted[diagonal] += jitter * size
-        try:
-            factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            continue
-        solution: FloatArray = cho_solve(factor, vector)
-        return solution
-    raise LinAlgError("no positive definite system")
+        diagonal += (jitter - added) * size
+        added = jitter
+        solution: FloatArray
+        # LAPACK counts columns first: the transposed upper triangle is the lower one, uncopied.
+        _, solution, failed = dposv(matrix.T, vector)
+        if not failed:
+            return solution
+    raise np.linalg.LinAlgError("no positive definite system")
 
 
 def _refit_scales(
@@ -227,12 +217,33 @@ def _refit_scales(
 ) -> tuple[FloatArray, float, float]:
     """Least squares of the target on all products, and the constant; the mean squared error."""
     rank = products.shape[1]
-    columns = np.column_stack([products, np.ones(len(products))]) if fit_intercept else products
-    root = np.sqrt(data.weight)
-    solution = np.linalg.lstsq(columns * root[:, None], data.target * root, rcond=None)[0]
-    residual = data.target - columns @ solution
+    matrix, vector = np.empty((rank + 1, rank + 1)), np.empty(rank + 1)
+    scale_sums(products, data.target, data.weight, tuple(range(rank)), matrix, vector)
+    n_used = rank + fit_intercept
+    solution = _well_posed(matrix[:n_used, :n_used], vector[:n_used])
+    if solution is None:
+        columns = np.column_stack([products, np.ones(len(products))])[:, :n_used]
+        root = np.sqrt(data.weight)
+        solution = np.linalg.lstsq(columns * root[:, None], data.target * root, rcond=None)[0]
+    intercept = float(solution[rank]) if fit_intercept else 0.0
+    residual = data.target - intercept - products @ solution[:rank]
     loss = float(np.average(residual**2, weights=data.weight))
-    return solution[:rank], float(solution[rank]) if fit_intercept else 0.0, loss
+    return solution[:rank], intercept, loss
+
+
+def _well_posed(matrix: FloatArray, vector: FloatArray) -> FloatArray | None:
+    """The solution of normal equations, or None where products are too alike for them.
+
+    The condition is that of the columns at length one, squared.
+    """
+    lengths = np.sqrt(np.diag(matrix))
+    if not (np.isfinite(lengths).all() and lengths.all()):
+        return None
+    values, vectors = np.linalg.eigh(matrix / np.outer(lengths, lengths))
+    if values[0] < _ALIKE * values[-1]:
+        return None
+    solution: FloatArray = vectors @ (vectors.T @ (vector / lengths) / values) / lengths
+    return solution
 
 
 def _to_model(solution: _Solution, data: TrainingData) -> SeparationModel:
