@@ -1,19 +1,27 @@
+import ast
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import seplearn
+
 CODE = """
 import numpy as np
-from seplearn import TSLRegressor
-X = np.random.default_rng(0).normal(size=(1000, 5))
-TSLRegressor(n_stages=2, n_grids=2, random_state=0).fit(X, X[:, 0] * X[:, 1]).predict(X)
+from seplearn import SepALSRegressor, TSLRegressor, datasets
+X, y = datasets.rents(400, random_state=0)
+seeded = {"random_state": 0}
+ours = TSLRegressor(6, loss="huber", monotonic_cst={"area": 1}, n_bootstrap=1, **seeded)
+for model in (ours, TSLRegressor.paper(2, n_grids=5, **seeded), SepALSRegressor(2, **seeded)):
+    print(model.fit(X, y).predict(X).tobytes().hex())
 """
+KERNELS = Path(seplearn.__file__).parent / "kernels"
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
-def test_kernels_are_compiled_once_and_said_so(tmp_path):
+def test_kernels_are_compiled_once_and_said_so_and_the_first_fit_is_like_all_others(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     runs = [
         subprocess.run(
@@ -27,4 +35,22 @@ def test_kernels_are_compiled_once_and_said_so(tmp_path):
     ]
     assert runs[0].stderr == "compiling kernels once; later runs start from the cache\n"
     assert runs[1].stderr == ""
-    assert [run.stdout for run in runs] == ["", ""]
+    assert len(runs[0].stdout.split()) == 3
+    assert runs[0].stdout == runs[1].stdout
+
+
+def decorated(kind):
+    """The functions with a decorator, by name."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in KERNELS.glob("*.py")]
+    functions = [f for tree in trees for f in tree.body if isinstance(f, ast.FunctionDef)]
+    return {f.name: f for f in functions if any(ast.unparse(d) == kind for d in f.decorator_list)}
+
+
+def test_what_kernels_call_is_merged_into_them():
+    kernels, parts = decorated("kernel"), decorated("part")
+    assert "sweep" in kernels
+    assert "update_block" in parts
+    for name, function in (kernels | parts).items():
+        calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
+        called = {call.id for call in calls if isinstance(call, ast.Name)}
+        assert not called & kernels.keys(), name

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from seplearn.kernels.arrays import FloatArray, IntArray, RandomState
-from seplearn.kernels.compiler import kernel
+from seplearn.kernels.compiler import part
 from seplearn.kernels.sorting import first_at_least
 
 
-@kernel
+@part
 def draw_below(state: RandomState, n: int) -> np.int64:
     """Draw an integer from 0, ..., n - 1; ``state`` is a one-element uint64 array, not zero."""
     x = state[0]
@@ -25,7 +25,7 @@ def draw_below(state: RandomState, n: int) -> np.int64:
     return np.int64(((x >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
-@kernel
+@part
 def draw_head(state: RandomState, k: int, n: int, items: IntArray) -> None:
     """Make ``items[:k]`` a random sample without replacement of ``items[:n]`` (in place)."""
     for a in range(k):
@@ -35,7 +35,7 @@ def draw_head(state: RandomState, k: int, n: int, items: IntArray) -> None:
         items[b] = kept
 
 
-@kernel
+@part
 def bootstrap_counts(
     state: RandomState, n_draws: int, order: IntArray, cumulative: FloatArray, counts: FloatArray
 ) -> None:

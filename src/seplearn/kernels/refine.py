@@ -17,7 +17,7 @@ from seplearn.kernels.arrays import (
     RefineRules,
     SortedRows,
 )
-from seplearn.kernels.compiler import kernel
+from seplearn.kernels.compiler import kernel, part
 from seplearn.kernels.random import bootstrap_counts, draw_head
 from seplearn.kernels.scalar import solve_two_tensor
 from seplearn.kernels.sorting import sort_by_key
@@ -28,7 +28,7 @@ from seplearn.kernels.sums import fill_sums, huber_weight, multiply_rows, rows_o
 _CLEARLY = 1.0 + 1e-9
 
 
-@kernel
+@part
 def initial_scalars(
     residual: FloatArray, times: FloatArray, rules: RefineRules
 ) -> tuple[float, float]:
@@ -49,7 +49,7 @@ def initial_scalars(
     return up / total, down / total if rules.two_branches else 0.0
 
 
-@kernel
+@part
 def order_levels(state: GridState, axis: int) -> None:
     """Sort the levels of every interval of a categorical axis by the push they ask for.
 
@@ -72,7 +72,7 @@ def order_levels(state: GridState, axis: int) -> None:
         lo = hi
 
 
-@kernel
+@part
 def prefix_sums(state: GridState, axis: int, prefix: FloatArray) -> None:
     """Fill ``prefix[b]`` with the sums from the start of b's interval up to position b.
 
@@ -100,7 +100,7 @@ def prefix_sums(state: GridState, axis: int, prefix: FloatArray) -> None:
         prefix[b, 5] = a5
 
 
-@kernel
+@part
 def valid_cuts(
     prefix: FloatArray, lo: int, hi: int, min_samples: float, cuts: Cuts, n_cuts: int
 ) -> int:
@@ -120,7 +120,7 @@ def valid_cuts(
     return n_cuts
 
 
-@kernel
+@part
 def best_split(
     prefix: FloatArray, cuts: Cuts, n_cuts: int, rules: RefineRules
 ) -> tuple[float, int]:
@@ -141,7 +141,7 @@ def best_split(
     return best, best_cut
 
 
-@kernel
+@part
 def best_on_axis(
     state: GridState,
     axis: int,
@@ -187,7 +187,7 @@ def best_on_axis(
     return Action(gain, axis, at_lo, at_cut, at_hi)
 
 
-@kernel
+@part
 def solve_region(
     state: GridState, rules: RefineRules, first: int, last: int
 ) -> tuple[float, float]:
@@ -200,7 +200,7 @@ def solve_region(
     return v_plus, v_minus
 
 
-@kernel
+@part
 def multiply_region(state: GridState, rules: RefineRules, axis: int, lo: int, hi: int) -> None:
     """Solve for the multipliers of the positions [lo, hi) of ``axis``; apply them everywhere."""
     first = state.offset[axis]
@@ -213,7 +213,7 @@ def multiply_region(state: GridState, rules: RefineRules, axis: int, lo: int, hi
     multiply_rows(state, rules, axis, lo, hi, v_plus, v_minus)
 
 
-@kernel
+@part
 def refine(
     state: GridState, rules: RefineRules, random: RandomState, stop: BoolArray
 ) -> tuple[int, float]:
@@ -253,7 +253,7 @@ def refine(
     return n_actions, total
 
 
-@kernel
+@part
 def start_grid(
     codes: CodeArray,
     offset: IntArray,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from seplearn.kernels.arrays import RefineRules
-from seplearn.kernels.compiler import kernel
+from seplearn.kernels.compiler import part
 
 
-@kernel
+@part
 def clamp_multiplier(v: float, rules: RefineRules) -> float:
     """Bring ``v`` into [v_min, v_max]; a signed product keeps the sign of ``v``."""
     if rules.signed and v < 0.0:
@@ -14,7 +14,7 @@ def clamp_multiplier(v: float, rules: RefineRules) -> float:
     return min(max(v, rules.v_min), rules.v_max)
 
 
-@kernel
+@part
 def solve_two_tensor(
     s11: float, s22: float, s12: float, t1: float, t2: float, rules: RefineRules
 ) -> tuple[float, float, float]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.kernels.compiler import kernel
+from seplearn.kernels.compiler import part
 
 
-@kernel
+@part
 def sort_by_key(keys: FloatArray, items: IntArray) -> None:
     """Sort ``keys`` ascending and bring ``items`` into the same order (Shell's sort, in place)."""
     n = keys.shape[0]
@@ -22,7 +22,7 @@ def sort_by_key(keys: FloatArray, items: IntArray) -> None:
         gap = 1 if gap == 2 else int(gap / 2.2)
 
 
-@kernel
+@part
 def first_at_least(ascending: FloatArray, value: float) -> int:
     """The first position with a value >= ``value``; the length when there is none."""
     low, high = 0, ascending.shape[0]

@@ -17,7 +17,7 @@ from seplearn.kernels.arrays import (
     RefineRules,
     SortedRows,
 )
-from seplearn.kernels.compiler import kernel
+from seplearn.kernels.compiler import kernel, part
 
 _CACHED_ROWS = 200_000  # rows of state (32 bytes each) that a processor's caches hold, roughly
 
@@ -89,7 +89,7 @@ def _compiled_add_two(sums, bin_, s11, t1):  # type: ignore[no-untyped-def]  # n
     return lambda sums, bin_, s11, t1: _two(sums, bin_, s11, t1)  # noqa: PLW0108
 
 
-@kernel
+@part
 def huber_weight(weight: float, residual: float, kappa: float) -> float:
     """Return w min(1, kappa / |r|); an infinite kappa leaves squared error."""
     size = abs(residual)
@@ -117,7 +117,7 @@ def sort_by_bin(codes: CodeArray, offset: IntArray) -> SortedRows:
     return SortedRows(order, start)
 
 
-@kernel
+@part
 def rows_of_bag(everyone: SortedRows, offset: IntArray, times: FloatArray, bag: SortedRows) -> None:
     """Fill ``bag`` with the sorted rows that are in the bag at least once."""
     p = everyone.order.shape[0]
@@ -133,7 +133,7 @@ def rows_of_bag(everyone: SortedRows, offset: IntArray, times: FloatArray, bag: 
         bag.start[offset[j + 1] + j] = filled
 
 
-@kernel
+@part
 def fill_sums(state: GridState, kappa: float) -> None:
     """ComputeSufficientStatistics for every bin of every axis, from the rows as they are."""
     n, p = state.codes.shape
@@ -150,7 +150,7 @@ def fill_sums(state: GridState, kappa: float) -> None:
                 state.sums[b, 5] += times
 
 
-@kernel
+@part
 def multiply_row(
     state: GridState, rules: RefineRules, i: np.uint64, v_plus: float, v_minus: float
 ) -> None:
@@ -181,7 +181,7 @@ def multiply_row(
         add_five(state.sums, b, s11, t1, s22, s12, t2)
 
 
-@kernel
+@part
 def multiply_rows(
     state: GridState,
     rules: RefineRules,
