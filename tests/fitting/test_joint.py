@@ -237,6 +237,51 @@ def test_an_eval_set_or_groups_choose_the_size():
         TSLRegressor(2, early_stopping=True).fit(X[:3], y[:3])
 
 
+def test_contradictions_are_refused():
+    X, y = datasets.masked_interaction(200, random_state=0)
+    held, groups = (X, y), np.arange(200)
+    with pytest.raises(ValueError, match=r"eval_set is for choosing.*got early_stopping=False"):
+        TSLRegressor(2, early_stopping=False).fit(X, y, eval_set=held)
+    with pytest.raises(ValueError, match=r"groups is for choosing.*got early_stopping=False"):
+        TSLRegressor(2, early_stopping=False).fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match="groups deal out held-out rows, got eval_set"):
+        TSLRegressor(2).fit(X, y, eval_set=held, groups=groups)
+    with pytest.raises(ValueError, match="n_bootstrap > 0 needs refine='joint'"):
+        TSLRegressor.paper(n_bootstrap=5).fit(X, y)
+    with pytest.raises(ValueError, match="early_stopping=True needs refine='joint'"):
+        TSLRegressor.paper(early_stopping=True).fit(X, y)
+    weight = (groups < 100).astype(float)
+    with pytest.raises(ValueError, match="groups must hold at least two groups, got only '0'"):
+        TSLRegressor(2).fit(X, y, weight, groups=groups // 100)
+
+
+CELLS = {
+    "one binary": (1, 2, lambda X: X[:, 0]),
+    "exclusive or": (2, 2, lambda X: (X[:, 0] + X[:, 1]) % 2),
+    "grid": (2, 4, lambda X: np.sin(1 + X[:, 0] * X[:, 1])),
+}
+
+
+@pytest.mark.parametrize("cells", CELLS.values(), ids=CELLS.keys())
+def test_a_table_of_few_different_rows_is_learned(cells):
+    n_features, n_values, function = cells
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, n_values, size=(600, n_features)).astype(float)
+    model = TSLRegressor(random_state=0).fit(X, function(X))
+    assert model.score(X, function(X)) > 0.99
+    order = rng.permutation(600)
+    again = TSLRegressor(random_state=0).fit(X[order], function(X)[order])
+    assert len(again.stages_) == len(model.stages_)
+
+
+def test_a_single_row_repeated_is_a_constant():
+    X, y = np.ones((200, 1)), np.tile([0.0, 1.0], 100)
+    with pytest.warns(UserWarning, match="no stage improves") as caught:
+        model = TSLRegressor(random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), 0.5)
+    assert caught[0].filename == __file__
+
+
 def test_groups_are_never_on_both_sides():
     from seplearn.fitting.selection import held_out_parts
 
@@ -288,3 +333,12 @@ def test_columns_without_names_are_constrained_under_the_names_explanations_give
     named = TSLRegressor(monotonic_cst={"x1": 1}, **options).fit(X, y)
     listed = TSLRegressor(monotonic_cst=[0, 1], **options).fit(X, y)
     np.testing.assert_array_equal(named.predict(X), listed.predict(X))
+
+
+def test_a_level_far_from_zero_says_nothing():
+    X, y = datasets.masked_interaction(400, random_state=24)
+    new, wanted = datasets.masked_interaction(2000, random_state=99)
+    fits = [TSLRegressor(4, random_state=0).fit(X, y + level) for level in (1e3, -1e4)]
+    near, far = (fit.predict(new) - level for fit, level in zip(fits, (1e3, -1e4), strict=True))
+    np.testing.assert_allclose(near, far, atol=1e-3)  # rounding at another level
+    assert np.mean((near - wanted) ** 2) < 0.1 * np.var(wanted)

@@ -17,19 +17,32 @@ from seplearn.model.record import StageRecord
 from seplearn.table.columns import Table
 
 
-def check_options(options: FitOptions, eval_set: Any, groups: Any) -> None:
+def check_options(
+    options: FitOptions, early_stopping: str | bool, n_bootstrap: int, eval_set: Any, groups: Any
+) -> None:
     """Raise for what contradicts: nothing that is asked for may be ignored silently."""
-    if options.refine == "joint":
-        if options.products == "single":
-            raise ValueError(
-                "products='single' has no joint refinement, as it has no backbone and tilt; "
-                "give refine='scalars' with it"
-            )
+    given = {"eval_set": eval_set is not None, "groups": groups is not None}
+    if options.refine == "scalars":
+        given |= {
+            "monotonic_cst": any(options.directions),
+            "n_bootstrap > 0": n_bootstrap > 0,
+            "early_stopping=True": early_stopping is True,
+        }
+        for name in (name for name, asked in given.items() if asked):
+            raise ValueError(f"{name} needs refine='joint', got refine='scalars'")
         return
-    asked = {"monotonic_cst": any(options.directions), "eval_set": eval_set, "groups": groups}
-    for name, value in asked.items():
-        if value is not None and value is not False:
-            raise ValueError(f"{name} needs refine='joint', got refine={options.refine!r}")
+    if options.products == "single":
+        raise ValueError(
+            "products='single' has no joint refinement, as it has no backbone and tilt; "
+            "give refine='scalars' with it"
+        )
+    if early_stopping is False:
+        for name in (name for name, asked in given.items() if asked):
+            raise ValueError(
+                f"{name} is for choosing the number of stages, got early_stopping=False with it"
+            )
+    if all(given.values()):
+        raise ValueError("groups deal out held-out rows, got eval_set, which are those, with them")
 
 
 def make_validation(

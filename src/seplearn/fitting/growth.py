@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from seplearn._errors import warn
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
 from seplearn.fitting.joint import JointFit, Move, constant_model
 from seplearn.fitting.options import FitOptions, TrainingData
@@ -69,13 +69,14 @@ def fit_joint(
     elif validation.chooses:
         shuffle = int(parts_seed.generate_state(1)[0])
         parts = held_out_parts(data, validation.groups, validation.fraction, shuffle)
-        path = path_by_parts(data, options, parts, most, parts_seed, workers)
+        if parts:
+            path = path_by_parts(data, options, parts, most, parts_seed, workers)
     if path is not None:
         most = path.best
     starts = make_starts(data, options, n_starts, starts_seed, workers)
     records = _grow(starts, most, workers, on_stage, path)
     if not records:
-        _say_constant(options)
+        _say_constant(options, validation.chooses)
         return constant, []
     model = mean_model([fit.model() for fit in starts])
     replicates = _bootstrap(data, starts, n_bootstrap, parts_seed, workers)
@@ -172,11 +173,10 @@ def _bootstrap(
     )
 
 
-def _say_constant(options: FitOptions) -> None:
-    warnings.warn(
+def _say_constant(options: FitOptions, chosen: bool) -> None:
+    hint = ". early_stopping=False keeps stages that do not help on held-out rows"
+    warn(
         "no stage improves on a constant; the model is "
         + ("the mean of y" if options.fit_intercept else "zero")
-        + ". early_stopping=False keeps stages that do not help on held-out rows",
-        UserWarning,
-        stacklevel=2,
+        + (hint if chosen else "")
     )

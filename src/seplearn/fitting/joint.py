@@ -32,9 +32,9 @@ STAGE_SWEEPS = 200
 _LARGEST_STEP = 0.2  # of a log-factor in one block update
 _SMALLEST_LAMBDA = 1e-3  # of a new branch, in standard deviations of y
 _STARTING_FREEDOM = 5.0  # of a curve, before it is known
-# A target far from zero is first brought this close, in standard deviations: products then need
-# not carry a level that says nothing.
-_LARGEST_LEVEL = 10.0
+# A target whose mean is farther from zero, in standard deviations, starts at its mean: a level that
+# says nothing is not for products to carry.
+_LARGEST_LEVEL = 4.0
 
 
 class Move(NamedTuple):
@@ -49,7 +49,8 @@ class JointFit:
     """A model that grows stage by stage and is swept as a whole in between.
 
     The first stage sees the target itself, not its deviation from the mean: a positive target
-    starts as one positive product, the intercept follows in the sweeps.
+    starts as one positive product, the intercept follows in the sweeps. Only where the mean is far
+    from zero beside the spread does it see the deviations.
     """
 
     def __init__(
@@ -262,12 +263,10 @@ def sweep_table(data: TrainingData, options: FitOptions, hashes: RandomState) ->
 
 
 def empty_state(data: TrainingData, options: FitOptions) -> JointState:
-    """A model without stages: zero, or for a target far from zero a constant just below it."""
+    """A model without stages: zero, or for a target far from zero its mean."""
     n, p, n_flat = len(data.target), data.bins.n_axes, int(data.bins.offset[-1])
-    level = 0.0
-    if options.fit_intercept:
-        level = max(float(data.target.min()) - _LARGEST_LEVEL, 0.0)
-        level += min(float(data.target.max()) + _LARGEST_LEVEL, 0.0)
+    mean = float(np.average(data.target, weights=data.weight))
+    level = mean if options.fit_intercept and abs(mean) > _LARGEST_LEVEL else 0.0
     return JointState(
         np.empty((0, 2, n_flat)),
         np.empty((0, 2)),

@@ -25,6 +25,10 @@ FEWEST_ROWS = 100  # below, early_stopping="auto" is off
 _FOLDED_ROWS = 5_000  # up to here every row is held out once
 _HALVED_ROWS = 20_000  # up to here two parts are held out, one after the other; above, one
 _SPOILT = 0.25  # of the median part's error: half the root mean squared error
+# Up to so many different rows, each with so many copies, copies are held out from one another.
+_FEW_ROWS = 50 * N_FOLDS
+_MANY_COPIES = 5
+_GOLDEN = (5**0.5 - 1) / 2  # its multiples fill [0, 1) evenly, however many are taken
 _PATIENCE = 4  # stages without improvement after which no larger model is tried
 
 
@@ -79,7 +83,7 @@ class Path:
 def held_out_parts(
     data: TrainingData, groups: IntArray | None, validation_fraction: float, seed: int
 ) -> list[tuple[IntArray, IntArray]]:
-    """Pairs (rows to fit, rows to predict).
+    """Pairs (rows to fit, rows to predict); none where all rows are one group.
 
     Rows are dealt out by their content, or by their group: equal rows and rows of one group are
     never on both sides, and the parts do not depend on the order of the rows.
@@ -89,6 +93,8 @@ def held_out_parts(
     distinct, inverse = np.unique(keys, return_inverse=True)
     shuffled = np.random.default_rng(seed).permutation(len(distinct))[inverse]
     position = shuffled / len(distinct)
+    if groups is None and len(distinct) <= min(_FEW_ROWS, len(keys) / _MANY_COPIES):
+        position = _spread(shuffled, data.target)
     if total <= _FOLDED_ROWS:
         share, n_parts = 1.0 / N_FOLDS, N_FOLDS
     else:
@@ -100,6 +106,17 @@ def held_out_parts(
         if held.any() and not held.all():
             parts.append((np.flatnonzero(~held), np.flatnonzero(held)))
     return parts
+
+
+def _spread(keys: IntArray, target: FloatArray) -> FloatArray:
+    """A place in [0, 1) for every row, copies of a row evenly apart.
+
+    In a table of few different rows one of them is a cell of its own, say a combination of
+    levels: held out with all its copies it could not be learned.
+    """
+    place = np.empty(len(keys))
+    place[np.lexsort((target, keys))] = np.arange(len(keys)) * _GOLDEN % 1.0
+    return place
 
 
 def grow_together(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import _check_sample_weight
 
@@ -22,28 +23,45 @@ class TrainingRows(NamedTuple):
     groups: IntArray | None
 
 
-def training_rows(
-    X: Any, y: Any, sample_weight: Any, groups: Any = None, *, scaled: bool = True
-) -> TrainingRows:
-    """The rows with a positive weight; ``scaled`` weights stand for a number of rows."""
-    table, y = rows_with_target(X, y)
+def training_rows(X: Any, y: Any, sample_weight: Any, groups: Any = None) -> TrainingRows:
+    """The rows with a positive weight; weights stand for a number of rows."""
+    rows = _weighted_rows(*rows_with_target(X, y), sample_weight, groups)
+    return rows._replace(weight=_as_counts(rows.weight))
+
+
+def known_rows(X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+    """The rows with a positive weight and a known target, weights as they are."""
+    table, y = rows_with_target(X, y, may_be_unknown=True)
+    known = ~np.isnan(y)
+    if not known.any():
+        raise ValueError(f"y must be known in some row, got {len(y)} rows without a value")
+    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+    if weight.shape != y.shape:
+        raise ValueError(
+            f"sample_weight must have one value per row ({len(y)}), got shape {weight.shape}"
+        )
+    return _weighted_rows(table.rows(known), y[known], weight[known], None)
+
+
+def _weighted_rows(table: Table, y: FloatArray, sample_weight: Any, groups: Any) -> TrainingRows:
     if sample_weight is not None and not np.asarray(sample_weight).any():
         raise ValueError("sample_weight must have a positive sum, got zeros only")
     weight = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
-    group_numbers = None if groups is None else _group_numbers(groups, len(y))
+    names = None if groups is None else _group_names(groups, len(y))
     if not weight.all():
         used = weight > 0
         table, y, weight = table.rows(used), y[used], weight[used]
-        group_numbers = None if group_numbers is None else group_numbers[used]
-    return TrainingRows(table, y, _as_counts(weight) if scaled else weight, group_numbers)
+        names = None if names is None else names[used]
+    group_numbers = None if names is None else _group_numbers(names)
+    return TrainingRows(table, y, weight, group_numbers)
 
 
-def rows_with_target(X: Any, y: Any) -> tuple[Table, FloatArray]:
+def rows_with_target(X: Any, y: Any, *, may_be_unknown: bool = False) -> tuple[Table, FloatArray]:
     """A table and a target of the same length."""
     table = open_table(X)
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
-    y = column_or_1d(_numbers(read_target(y)), warn=True)
+    y = column_or_1d(_numbers(read_target(y), may_be_unknown), warn=True)
     if len(y) != table.n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {table.n_rows}, "
@@ -65,13 +83,17 @@ def eval_rows(eval_set: Any, schema: Schema) -> tuple[Table, list[int], FloatArr
         raise ValueError(f"eval_set: {error}") from error
 
 
-def _group_numbers(groups: Any, n: int) -> IntArray:
+def _group_names(groups: Any, n: int) -> NDArray[np.str_]:
     values = np.asarray(read_target(groups))
     if values.ndim != 1 or len(values) != n:
         raise ValueError(f"groups must have one value per row ({n}), got shape {values.shape}")
     if any(is_missing(value) for value in values.tolist()):
         raise ValueError("groups must not have missing values, got some")
-    distinct, numbers = np.unique(values.astype(str), return_inverse=True)
+    return values.astype(str)
+
+
+def _group_numbers(names: NDArray[np.str_]) -> IntArray:
+    distinct, numbers = np.unique(names, return_inverse=True)
     if len(distinct) < 2:
         raise ValueError(f"groups must hold at least two groups, got only {str(distinct[0])!r}")
     return numbers.astype(np.int64)
@@ -84,9 +106,12 @@ def _as_counts(weight: FloatArray) -> FloatArray:
     return weight if 0.5 <= share * size <= 10.0 else weight / size / share
 
 
-def _numbers(y: Any) -> FloatArray:
+def _numbers(y: Any, may_be_unknown: bool) -> FloatArray:
+    finite = "allow-nan" if may_be_unknown else True
     try:
-        array: FloatArray = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        array: FloatArray = check_array(
+            y, ensure_2d=False, dtype=np.float64, ensure_all_finite=finite, input_name="y"
+        )
     except (TypeError, ValueError) as error:
         if "could not convert" in str(error):
             raise ValueError(f"y must hold numbers: {error}") from error
