@@ -105,3 +105,29 @@ def test_a_column_of_another_kind_is_refused_by_name():
     expected = model.predict(numbers)
     for kind in (float, str, "category", "Int8", object):
         np.testing.assert_array_equal(model.predict(numbers.astype(kind)), expected)
+
+
+def test_a_boolean_column_may_come_as_numbers():
+    rng = np.random.default_rng(0)
+    lift, area = rng.random(300) < 0.5, rng.normal(size=300)
+    y = np.where(lift, 2.0, -1.0) * area
+    fitted = TSLRegressor(2, random_state=0).fit(pd.DataFrame({"lift": lift, "area": area}), y)
+    expected = fitted.predict(pd.DataFrame({"lift": lift, "area": area}))
+    for other in (lift.astype(int), lift.astype(float), lift.astype(str), lift.astype(object)):
+        given = fitted.predict(pd.DataFrame({"lift": other, "area": area}))
+        np.testing.assert_array_equal(given, expected)
+
+
+def test_large_integers_are_levels_of_their_own():
+    ids = np.array([2**53, 2**53 + 1, 10**400], dtype=object)
+    codes = np.arange(300) % 3
+    X = pd.DataFrame({"id": pd.Categorical(ids[codes])})
+    model = TSLRegressor(2, random_state=0).fit(X, codes.astype(float))
+    assert model.score(X, codes.astype(float)) > 0.99
+
+
+def test_a_cell_that_is_an_array_is_named():
+    cells = np.empty(20, dtype=object)
+    cells[:] = [np.arange(2.0)] * 20
+    with pytest.raises(TypeError, match=r"column 'a': argument must be a string or a number"):
+        TSLRegressor(2).fit(pd.DataFrame({"a": cells}), np.arange(20.0))

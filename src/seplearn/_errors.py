@@ -8,7 +8,10 @@ ModelFormatError (a ValueError)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -41,6 +44,24 @@ def out_of_range(name: str, rule: str, value: Any) -> ValueError:
 def wrong_type(name: str, rule: str, value: Any) -> TypeError:
     """The error for a value of a type that cannot be meant."""
     return TypeError(f"{name} must be {rule}, got {_shown(value)} of type {type(value).__name__}")
+
+
+def meant(given: Any, names: Iterable[str]) -> str:
+    """The end of a message about a name that is not known: the one that looks most like it."""
+    close = difflib.get_close_matches(str(given), list(names), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def warn(message: str) -> None:
+    """A UserWarning that points at the line outside this package from which it was called."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    return module == "seplearn" or module.startswith("seplearn.")
 
 
 def _shown(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import cleandoc
@@ -50,8 +51,8 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         Choice(("joint", "scalars")),
         "What happens after each new stage. 'joint': all curves of all stages are optimised "
         "together, each as smooth as the data say. 'scalars': curves are frozen and all lambda "
-        "refitted, as in the paper; ``n_starts``, ``smoothness``, ``energy``, ``early_stopping`` "
-        "and ``n_bootstrap`` then have no effect, and ``monotonic_cst`` is refused.",
+        "refitted, as in the paper; ``n_starts``, ``smoothness`` and ``energy`` then have no "
+        "effect, and ``early_stopping=True``, ``n_bootstrap`` and ``monotonic_cst`` are refused.",
     ),
     Parameter(
         "n_starts",
@@ -63,14 +64,14 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "smoothness",
         "auto",
-        WordOr("auto", Interval(0)),
+        WordOr("auto", Interval(0, 1e6)),
         "'auto' learns for every curve how smooth it is, inside the fit. A number is the same "
         "penalty on the squared slope of every curve; 1 is strong.",
     ),
     Parameter(
         "energy",
         0.07,
-        Interval(0),
+        Interval(0, 1e6),
         "Price of large products that cancel. More gives stages that can be read by themselves, "
         "less leaves the fit more freedom; see ``cancellation`` in ``history_``.",
     ),
@@ -326,6 +327,14 @@ def documented(table: tuple[Parameter, ...]) -> Callable[[_Class], _Class]:
     return decorate
 
 
+# tensorsl 0.6 calls one parameter otherwise than the paper, and has some of its own.
+_TENSORSL_NAMES = {"colsample_bysplit": "colsample_bytree", "verbosity": "verbose"}
+_WITHOUT_COUNTERPART = (
+    "complexity_penalty", "consensus", "must_fill_all_k", "split_strategy", "tilt_rho", "tilt_tau",
+    "top_k", "visualdb",
+)  # fmt: skip
+
+
 def from_paper_names(table: tuple[Parameter, ...], values: Mapping[str, Any]) -> dict[str, Any]:
     """Translate keywords in the paper's vocabulary into ours; ours pass through.
 
@@ -338,14 +347,19 @@ def from_paper_names(table: tuple[Parameter, ...], values: Mapping[str, Any]) ->
     by_name = {p.name: p for p in table}
     out: dict[str, Any] = {}
     for given, value in values.items():
-        parameter = by_name.get(given) or by_paper_name.get(given)
+        name = _TENSORSL_NAMES.get(given, given)
+        parameter = by_name.get(name) or by_paper_name.get(name)
         if parameter is None:
             known = sorted(by_name) + sorted(set(by_paper_name) - set(by_name))
+            if given in _WITHOUT_COUNTERPART:
+                raise TypeError(f"{given!r} of tensorsl has no counterpart here; leave it out")
             raise TypeError(f"unknown parameter {given!r}; known are {', '.join(known)}")
         if parameter.name in out:
             raise TypeError(f"{parameter.name} is given twice, once as {given!r}")
         words = dict(parameter.paper_words)
         out[parameter.name] = words.get(value, value) if isinstance(value, str) else value
+    if out.get("update_clamp") == math.inf:
+        out["update_clamp"] = 300.0  # the largest allowed; no multiplier goes beyond 20 anyway
     return out
 
 

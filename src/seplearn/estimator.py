@@ -17,9 +17,9 @@ from seplearn.model.model import SeparationModel
 from seplearn.model.plain import to_plain
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import Stage
-from seplearn.table.columns import Table, open_table, read_target
+from seplearn.table.columns import Table, open_table
 from seplearn.table.schema import Schema
-from seplearn.table.training import training_rows
+from seplearn.table.training import known_rows
 
 
 class SeparationEstimator(RegressorMixin, BaseEstimator):
@@ -98,8 +98,8 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         codes = self._codes(X)
         if self.stages_ and not self.model_.replicates:
             raise ValueError(
-                "predict_interval needs bootstrap replicates: fit with n_bootstrap=100 (stages "
-                "whose lambda were refitted have none)"
+                "predict_interval needs bootstrap replicates: fit TSLRegressor with "
+                "n_bootstrap=100 (SepALS, and stages whose lambda were refitted, have none)"
             )
         return self.model_.interval(codes, float(level))
 
@@ -149,12 +149,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         200
         """
         check_is_fitted(self)
-        y = np.asarray(read_target(y))
-        if y.dtype.kind == "f" and np.isnan(y).any():
-            known = ~np.isnan(y)
-            y = np.where(known, y, 0.0)
-            sample_weight = known * (1.0 if sample_weight is None else np.asarray(sample_weight))
-        rows = training_rows(X, y, sample_weight, scaled=False)
+        rows = known_rows(X, y, sample_weight)
         prediction = self.model_.predict(self._codes_of(rows.table))
         result = Evaluation.of(rows.y, prediction, rows.weight)
         if keep:

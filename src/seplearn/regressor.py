@@ -161,7 +161,8 @@ class TSLRegressor(SeparationEstimator):
         decay                   decay
         split_try               split_try                 per feature, as in the paper's table of
                                                           parameters; its listing says per interval
-        colsample_bytree        colsample                 drawn anew at each step
+        colsample_bytree        colsample                 drawn anew at each step; tensorsl 0.6
+                                                          calls it colsample_bysplit
         min_interval_samples    min_interval_samples
         min_split_loss          min_gain                  a share of the total sum of squares
         alpha                   ridge                     alpha divided by the variance of y
@@ -250,7 +251,7 @@ class TSLRegressor(SeparationEstimator):
         schema = Schema.of(rows.table, target_name(y))
         categorical = categorical_columns(rows.table, self.categorical_features)
         options = self._options(feature_directions(rows.table, self.monotonic_cst, categorical))
-        check_options(options, eval_set, groups)
+        check_options(options, self.early_stopping, self.n_bootstrap, eval_set, groups)
         held_out = None if eval_set is None else eval_rows(eval_set, schema)
         scale = target_scale(rows.y, rows.weight)
         with (
@@ -302,11 +303,13 @@ class TSLRegressor(SeparationEstimator):
         True
         """
         codes = self._codes(X)
-        if self.refine != "scalars":
+        # Every stage of the paper's way left the scalars of all stages until then, and no sweeps.
+        stagewise = all(record.freedom is None for record in self.history_)
+        if not stagewise or len(self.history_) != len(self.stages_):
             raise ValueError(
-                "staged_predict needs refine='scalars': joint refinement changes earlier stages "
-                f"with each new one; got refine={self.refine!r}. predict_stages(X) has the "
+                "staged_predict needs a fit with refine='scalars' and all its stages: joint "
+                "refinement changes earlier stages with each new one. predict_stages(X) has the "
                 "contribution of every stage"
             )
-        for record in self.history_:
-            yield self.model_.with_scalars(record.scalars, record.intercept).predict(codes)
+        models = (self.model_.with_scalars(r.scalars, r.intercept) for r in self.history_)
+        return (model.predict(codes) for model in models)

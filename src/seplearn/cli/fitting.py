@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seplearn.cli.options import TwoSections, estimator_options
-from seplearn.cli.saved import with_target
+from seplearn.cli.saved import in_a_file, with_target
 from seplearn.cli.tables import check_columns, check_output, column_names, read_table
 from seplearn.cli.told import evaluation_text, model_text
 from seplearn.model.evaluation import Evaluation
@@ -67,7 +67,7 @@ def fit(
     if output is not None:
         check_output(output, (table, validation))
     share = _share(validation)
-    held_out = [] if share is not None else column_names(validation)
+    held_out = [] if share is not None else column_names(in_a_file(validation, "--validation"))
     columns = read_table(table, categorical)
     check_columns(table, [target, *exclude, *categorical, *([weight] if weight else [])],
                   columns.column_names)  # fmt: skip
@@ -75,6 +75,7 @@ def fit(
     del columns
     if share is None:
         check_columns(validation, [target, *data.features], held_out)
+        _check_outcomes(validation, target)
     model = TSLRegressor(
         categorical_features=list(categorical) or "auto",
         monotonic_cst=_directions(monotone),
@@ -84,7 +85,7 @@ def fit(
     evaluation = _evaluated(model, data, share) if share else None
     data.fit(model, slice(None))
     if share is None:
-        held_features, held_y = with_target(model, validation, target)
+        held_features, held_y = with_target(model, validation, target, "--validation")
         evaluation = model.evaluate(held_features, held_y)
     model.set_params(verbose=0)
     model.evaluation_ = evaluation
@@ -151,6 +152,13 @@ def _share(validation: str) -> float | None:
             f"--validation must be a share >= 0 and < 1, or a table, got {validation!r}"
         )
     return share
+
+
+def _check_outcomes(validation: str, target: str) -> None:
+    """Raise before the fit for a table that no error could be told of."""
+    outcomes = read_table(validation, ())[target]
+    if outcomes.null_count == len(outcomes):
+        raise ValueError(f"--validation: {validation} must have values of {target!r}, got none")
 
 
 def _directions(monotone: tuple[str, ...]) -> dict[str, int] | None:

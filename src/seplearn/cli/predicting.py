@@ -55,7 +55,7 @@ def predict(
         raise ValueError(f"--keep must not be a name that predictions have, got {clash[0]!r}")
     check_output(output, (model, table))
     estimator = open_model(model)
-    if interval and not estimator.model_.replicates:
+    if interval and estimator.stages_ and not estimator.model_.replicates:
         raise ValueError(
             "--interval needs a model with bootstrap replicates: seplearn fit ... --n-bootstrap 100"
         )

@@ -56,7 +56,7 @@ def _names_in(model: SeparationEstimator, path: str) -> tuple[str, ...]:
     """Columns of the features; a model without names takes the columns as they stand."""
     if model._schema.names is not None:
         return model._schema.names
-    present = column_names(_file(path, "a model that knows its features by position"))
+    present = column_names(in_a_file(path, "a model that knows its features by position"))
     if len(present) != model.n_features_in_:
         raise ValueError(
             f"{path} must have {model.n_features_in_} columns, as the model knows its features by "
@@ -115,10 +115,12 @@ def one_row(model: SeparationEstimator, path: str, row: int) -> pa.Table:
     raise ValueError(f"row must be one of the rows of {path} ({last}), got {row}")
 
 
-def with_target(model: SeparationEstimator, path: str, target: str | None) -> tuple[pa.Table, Any]:
-    """All features of a table, and its target if it has one."""
+def with_target(
+    model: SeparationEstimator, path: str, target: str | None, what: str = "a report"
+) -> tuple[pa.Table, Any]:
+    """All features of a table, and its target if it has one; ``what`` they are for."""
     name = target or model.target_name_
-    present = column_names(_file(path, "a report"))
+    present = column_names(in_a_file(path, what))
     if target is not None:
         check_columns(path, [target], present)
     keep = (name,) if name is not None and name in present else ()
@@ -136,7 +138,8 @@ def with_target(model: SeparationEstimator, path: str, target: str | None) -> tu
     return features, _numbers(values, keep[0]).to_numpy()
 
 
-def _file(path: str, what: str) -> str:
+def in_a_file(path: str, what: str) -> str:
+    """The path, unless it is the pipe, from which nothing can be read twice."""
     if path == PIPE:
         raise ValueError(f"{what} needs a table in a file, got a pipe: it is read twice")
     return path

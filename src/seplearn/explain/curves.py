@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from seplearn._errors import meant
 from seplearn.explain.axes import bin_values
 from seplearn.explain.products import sides
 from seplearn.explain.result import Explanation, band_of
@@ -151,7 +152,8 @@ class StageCurves(Explanation):
         if isinstance(feature, str):
             names = [curve.name for curve in self.curves]
             if feature not in names:
-                raise KeyError(f"feature must be one of {names}, got {feature!r}")
+                hint = meant(feature, names)
+                raise KeyError(f"feature must be one of {names}, got {feature!r}{hint}")
             return self.curves[names.index(feature)]
         return self.curves[feature]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from seplearn._errors import out_of_range, wrong_type
+from seplearn._errors import meant, out_of_range, wrong_type
 from seplearn.kernels.arrays import CodeArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
@@ -38,7 +37,11 @@ class Subject:
             check_is_fitted(model)
         fitted = getattr(model, "model_", None)
         if not isinstance(fitted, SeparationModel):
-            raise wrong_type("model", "a fitted estimator or its model_", model)
+            rule = (
+                "a fitted estimator of seplearn or its model_ (of a pipeline pipe[-1], of a search "
+                "its best_estimator_)"
+            )
+            raise wrong_type("model", rule, model)
         return Subject(fitted, model._schema, type(model).__name__)
 
     @property
@@ -53,7 +56,7 @@ class Subject:
         """A stage of the model, counted from zero."""
         if self.n_stages == 0:
             raise ValueError("model has no stages, only its intercept, so there is nothing to show")
-        return check_position("stage", stage, self.n_stages)
+        return check_position("stage", stage, self.n_stages, f" (the model has {self.n_stages})")
 
     def stages(self, stages: Any) -> tuple[int, ...]:
         """Distinct stages of the model, in the order given."""
@@ -72,12 +75,10 @@ class Subject:
             return self.names.index(feature)
         if is_position(feature, len(self.names)):
             return int(feature)
-        close = difflib.get_close_matches(str(feature), self.names, n=1)
-        meant = f" (did you mean {close[0]!r}?)" if close else ""
         shown = list(self.names[:_SHOWN_NAMES])
         more = ", ..." if len(self.names) > _SHOWN_NAMES else ""
         rule = f"one of {shown}{more} or a position from 0 to {len(self.names) - 1}"
-        raise ValueError(f"feature must be {rule}, got {feature!r}{meant}")
+        raise ValueError(f"feature must be {rule}, got {feature!r}{meant(feature, self.names)}")
 
     def features(self, features: Any) -> tuple[int, ...]:
         """Distinct features, given one or several."""
@@ -102,12 +103,12 @@ class Subject:
                 codes = self.codes(background)
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(f"background: {error}") from error
+                raise kind(f"{name}: {error}") from error
             return Reference(codes, np.full(len(codes), 1.0 / len(codes)))
         if self.model.reference is None:
             raise ValueError(
                 f"{name} must be given: the model keeps no reference rows (it was fitted with "
-                "background_size=0, or saved by a version that kept none)"
+                "background_size=0)"
             )
         return self.model.reference
 

@@ -39,7 +39,8 @@ def plot_roles(roles: Roles, ax: Any = None, *, max_features: int = 20) -> Any:
     """
     scaling = np.array([[r.scaling for r in stage.features] for stage in roles.stages])
     directing = np.array([[r.directing for r in stage.features] for stage in roles.stages])
-    scaling, directing = (v.reshape(len(roles.stages), -1).T for v in (scaling, directing))
+    shape = (len(roles.stages), len(roles.names))
+    scaling, directing = (v.reshape(shape).T for v in (scaling, directing))
     weights = np.array([stage.weight for stage in roles.stages])
     order = np.argsort(-(scaling + directing) @ weights, kind="stable")[:max_features]
     n_stages = len(roles.stages)
@@ -51,7 +52,7 @@ def plot_roles(roles: Roles, ax: Any = None, *, max_features: int = 20) -> Any:
     parts = ((scaling, "scales", "Blues"), (directing, "directs (* flips the sign)", "Purples"))
     for panel, (values, title, cmap) in zip(axes[0], parts, strict=True):
         part = values[order]
-        stars = flips.reshape(n_stages, -1).T[order] & title.startswith("directs")
+        stars = flips.reshape(shape).T[order] & title.startswith("directs")
         words = [
             ["" if v < roles.threshold else f"{v:.2f}{'*' if star else ''}" for v, star in pairs]
             for pairs in (zip(*pair, strict=True) for pair in zip(part, stars, strict=True))

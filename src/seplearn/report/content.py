@@ -73,7 +73,9 @@ def _drawn(model: SeparationEstimator, table: Table, seed: int) -> Reference:
 
 
 def _spread(model: SeparationEstimator, background: Reference) -> float:
-    return float(np.std(model.model_.predict(background.codes)))
+    predictions = model.model_.predict(background.codes)
+    size = float(np.abs(predictions).max()) or 1.0  # squares of large targets overflow
+    return size * float(np.std(predictions / size))
 
 
 def _qualities(model: SeparationEstimator, X: Any, y: Any) -> list[dict[str, Any]]:

@@ -72,6 +72,9 @@ class CategoricalAxis:
 Axis: TypeAlias = NumericAxis | CategoricalAxis
 
 
+_OTHER_NAMES = {"False": "0", "True": "1"}  # of the levels of a boolean column
+
+
 class _LevelCoder(dict[Any, int]):
     """value -> bin; each distinct value is named once and then found by itself."""
 
@@ -80,6 +83,8 @@ class _LevelCoder(dict[Any, int]):
         n_levels = len(axis.levels)
         self._bins = {level: b for b, level in enumerate(axis.levels)}
         self._bins |= dict.fromkeys(axis.rare, n_levels)
+        if self._bins.keys() <= {"False", "True"}:
+            self._bins |= {_OTHER_NAMES[level]: b for level, b in self._bins.items()}
         self._missing, self._unseen = n_levels + 1, n_levels + 2
 
     def __missing__(self, value: Any) -> int:

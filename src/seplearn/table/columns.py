@@ -195,6 +195,8 @@ def is_missing(value: Any) -> bool:
         return bool(value != value)  # noqa: PLR0124  # NaN is not equal to itself
     except TypeError:
         return True
+    except ValueError:  # an array as a cell compares one by one
+        return False
 
 
 def level_name(value: Any) -> str:
@@ -203,6 +205,8 @@ def level_name(value: Any) -> str:
         return str(value)
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
+    if isinstance(value, numbers.Integral):
+        return str(int(value))  # a float would merge integers beyond 2**53
     if isinstance(value, (numbers.Real, Decimal)):
         number = float(value)
         return str(int(number)) if number.is_integer() else repr(number)

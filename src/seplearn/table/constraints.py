@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from seplearn._errors import out_of_range
+from seplearn._errors import meant, out_of_range
 from seplearn.kernels.arrays import BoolArray
 from seplearn.table.columns import Table
 from seplearn.table.schema import Schema
@@ -24,7 +25,8 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
         names = Schema.of(table).labels
         for name, value in chosen.items():
             if name not in names:
-                raise out_of_range("monotonic_cst", f"of columns among {list(names)}", name)
+                hint = meant(name, names)
+                raise out_of_range("monotonic_cst", f"of columns among {list(names)}{hint}", name)
             directions[names.index(name)] = _direction(value)
     else:
         values = list(chosen)
@@ -41,6 +43,7 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
 
 
 def _direction(value: Any) -> int:
-    if isinstance(value, (bool, np.bool_)) or value not in (-1, 0, 1):
+    whole = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if not whole or value not in (-1, 0, 1):
         raise out_of_range("monotonic_cst", _WORDS, value)
     return int(value)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from seplearn._errors import out_of_range
+from seplearn._errors import out_of_range, warn
 from seplearn.kernels.arrays import BoolArray
 from seplearn.table.columns import Table
 
@@ -54,11 +53,9 @@ class Schema:
                 f"{self.n_features} features as input"
             )
         if self.names is not None:
-            warnings.warn(
+            warn(
                 f"X does not have valid feature names, but {estimator} was fitted with feature "
-                "names; columns are taken in the order of fit",
-                UserWarning,
-                stacklevel=4,
+                "names; columns are taken in the order of fit"
             )
         return list(range(self.n_features))
 

@@ -174,8 +174,10 @@ function remark(feature, value, code) {
     return feature.frequencies[feature.missing] > 0 ? "" : "Never missing in training: it counts as neutral.";
   }
   const outside = value < feature.bounds[0] || value > feature.bounds[feature.bounds.length - 1];
+  if (!outside) return "";
+  if (!feature.edges.length) return "Far out: all values are treated alike.";
   const last = value < feature.bounds[0] ? feature.edges[0] : feature.edges[feature.edges.length - 1];
-  return outside ? `Far out: all values beyond ${short(last ?? 0)} are treated alike.` : "";
+  return `Far out: all values beyond ${short(last)} are treated alike.`;
 }
 
 function compare(value) {
