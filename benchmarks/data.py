@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,17 @@ def tuned_parameters(folder: Path) -> dict[str, Any]:
     """Published tuned parameters and test RMSE: dataset -> model -> {params, test_rmse}."""
     text = (folder / "reference" / "tuned_parameters.json").read_text(encoding="utf-8")
     return json.loads(text)
+
+
+def published_cells(folder: Path, kinds: Collection[str]) -> list[tuple[dict[str, Any], str]]:
+    """(table, model) of all published figures of the models named, smallest table first."""
+    published = tuned_parameters(folder)
+    return [
+        (entry, kind)
+        for entry in datasets(folder)
+        for kind in kinds
+        if kind in published.get(entry["name"], {})
+    ]
 
 
 def active(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -58,14 +58,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", type=Path, default=data.DEFAULT_FOLDER)
     folder = parser.parse_args().data_dir
-    published = data.tuned_parameters(folder)
-    cases = [
-        (entry, kind, reading)
-        for reading in READINGS
-        for kind in KINDS
-        for entry in data.datasets(folder)
-        if kind in published.get(entry["name"], {})
-    ]
+    cells = data.published_cells(folder, KINDS)
+    cases = [(*cell, reading) for reading in READINGS for cell in cells]
     where = {"machine": machine.describe("seplearn", "numba", "numpy"), "commit": machine.commit()}
     rows = [measure(folder, *case) for case in tqdm(cases, desc="fits")]
     summary = {}

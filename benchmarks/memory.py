@@ -1,4 +1,4 @@
-"""Peak memory of a default fit against the number of rows, each size in a process of its own.
+"""Peak memory of a fit with frozen curves against rows, each size in a process of its own.
 
 python -m benchmarks.memory [--rows 100000 1000000 5000000] [--columns 20]
 """
@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks import machine
 from seplearn import TSLRegressor
 
-# The paper's way with a moderate size; what was the default when the result file was made.
+# Curves are frozen as in the paper, grids are fewer; what is not named here is the default.
 SETTINGS = {
     "n_stages": 10,
     "refine": "scalars",
@@ -33,7 +33,7 @@ RESULTS = Path(__file__).parent / "results" / "memory.json"
 
 
 def one_fit(rows: int, columns: int, jobs: int | None) -> dict[str, float | None]:
-    """Fit generated float32 rows with default settings; memory in bytes, its own and per row."""
+    """Fit generated float32 rows with ``SETTINGS``; memory in bytes, its own and per row."""
     rng = np.random.default_rng(0)
     TSLRegressor(1, n_grids=1).fit(np.zeros((9, 2)), np.arange(9.0))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -101,13 +101,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", type=Path, default=data.DEFAULT_FOLDER)
     folder = parser.parse_args().data_dir
-    published = data.tuned_parameters(folder)
-    cells = [
-        (entry, kind)
-        for entry in data.datasets(folder)
-        for kind in KINDS
-        if kind in published.get(entry["name"], {})
-    ]
+    cells = data.published_cells(folder, KINDS)
     speeds = [speed(20_000, *case) for case in SPEED_CASES]
     rows = [fidelity(folder, *cell) for cell in tqdm(cells)]
     result = {

@@ -8,6 +8,7 @@ One journal file per (problem, rival, split); a study that was ended is taken up
 from __future__ import annotations
 
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,11 @@ def study_name(cell: dict[str, Any]) -> str:
     """A name that serves as a file name."""
     words = f"{cell['problem']}--{cell['rival']}--{cell['split']}"
     return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in words)
+
+
+def seed_of(name: str, n_done: int) -> int:
+    """Every study has a seed of its own, and one taken up does not draw its first points again."""
+    return zlib.crc32(f"{name} {n_done}".encode())
 
 
 def suggest(trial: Any, space: Space) -> dict[str, Any]:
@@ -52,6 +58,22 @@ def cv_error(
     return float(np.sqrt(np.mean(errors**2)))
 
 
+def open_study(folder: Path, name: str) -> Any:
+    """The study as far as its journal goes."""
+    import optuna
+
+    folder.mkdir(parents=True, exist_ok=True)
+    storage = optuna.storages.JournalStorage(
+        optuna.storages.journal.JournalFileBackend(str(folder / f"{name}.journal"))
+    )
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(
+        study_name=name, storage=storage, load_if_exists=True, direction="minimize"
+    )
+    study.sampler = optuna.samplers.TPESampler(seed=seed_of(name, len(study.trials)))
+    return study
+
+
 def tune(
     cell: dict[str, Any],
     folder: Path,
@@ -75,16 +97,8 @@ def tune(
     why_not = rival.why_not(X)
     if why_not is not None:
         raise ValueError(why_not)
-    folder.mkdir(parents=True, exist_ok=True)
     name = study_name(cell)
-    storage = optuna.storages.JournalStorage(
-        optuna.storages.journal.JournalFileBackend(str(folder / f"{name}.journal"))
-    )
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(
-        study_name=name, storage=storage, load_if_exists=True, direction="minimize",
-        sampler=optuna.samplers.TPESampler(seed=len(storage.get_all_studies())),
-    )  # fmt: skip
+    study = open_study(folder, name)
     complete = len(study.get_trials(states=[optuna.trial.TrialState.COMPLETE], deepcopy=False))
     study.optimize(
         lambda trial: cv_error(rival, suggest(trial, rival.space), X, y, n_folds),

@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from seplearn import TSLRegressor, explain
 from studies import rivals
-from studies.page import QUIET, SERIES, Page, Shown, new_figure, number, rmse, tidy
+from studies.page import QUIET, SERIES, Page, Shown, error_table, new_figure, number, tidy
 from studies.reading import predictions_over
 from studies.tables import Source
 
@@ -75,13 +75,10 @@ def measure(X: pd.DataFrame, y: np.ndarray, settings: Settings) -> Measured:
     X = X.astype({"hour": float, "workingday": float})
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=42)
     models = _fitted(X_train, y_train, settings)
-    errors = pd.DataFrame({"model": list(models)})
-    errors["RMSE"] = [rmse(y_test, model.predict(X_test)) for model in models.values()]
-    errors["the paper, tuned"] = [_PUBLISHED.get(name, np.nan) for name in models]
     background = X_train.sample(settings.n_background, random_state=0)
     return Measured(
         models=models,
-        errors=errors,
+        errors=error_table(models, X_test, y_test, _PUBLISHED),
         lines={name: _lines(model, background) for name, model in models.items()},
         stages={name: _stage_lines(models[name], background) for name in (PAPER, SHORT)},
         at_rows={name: _means(X_test, model.predict(X_test)) for name, model in models.items()},

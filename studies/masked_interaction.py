@@ -19,7 +19,6 @@ from studies.reading import central_values, curve_at, predictions_over
 from studies.tables import Source
 
 PAPER, SHORT, DEFAULT = "TSL, paper mode", "TSL, 2 stages", "TSL"
-FEATURES = ("x1", "x2", "x3")
 _PAPER_SEPALS = 0.2612  # test RMSE in the paper's appendix
 
 

@@ -159,3 +159,16 @@ def plain_log(ax: Axes) -> None:
 def rmse(y: np.ndarray, prediction: np.ndarray) -> float:
     """Root mean squared error."""
     return float(np.sqrt(np.mean((np.asarray(y) - np.asarray(prediction)) ** 2)))
+
+
+def error_table(
+    models: dict[str, Any], X: pd.DataFrame, y: np.ndarray, published: dict[str, float]
+) -> pd.DataFrame:
+    """Test RMSE of every model, and the paper's where it has one."""
+    return pd.DataFrame(
+        {
+            "model": list(models),
+            "RMSE": [rmse(y, model.predict(X)) for model in models.values()],
+            "the paper, tuned": [published.get(name, np.nan) for name in models],
+        }
+    )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pytest
 
 from seplearn import TSLRegressor, explain
 from seplearn.model import Branch, SeparationModel, Stage
@@ -167,6 +168,7 @@ CASES = {
     "weighted polars": weighted_polars,
     "array": array,
 }
+every_case = pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
 FITTED = {name: make for name, make in CASES.items() if make not in (turned, halved)}
 
 

@@ -86,14 +86,6 @@ def test_the_package_is_typed_and_small_rooms():
     assert long_files == []
 
 
-def test_importing_the_package_leaves_matplotlib_alone():
-    import subprocess
-    import sys
-
-    code = "import sys, seplearn; sys.exit('matplotlib' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 def test_the_readme_example_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -1,5 +1,3 @@
-import contextlib
-import io
 import os
 import pickle
 import signal
@@ -11,7 +9,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from seplearn import TSLRegressor, datasets
+from seplearn import TSLRegressor, datasets, explain
 
 QUICK = {
     "n_stages": 3, "early_stopping": False, "n_grids": 4, "n_splits": 12, "random_state": 0,
@@ -22,58 +20,6 @@ SCALARS = QUICK | {"refine": "scalars"}
 @pytest.fixture(scope="module")
 def data():
     return datasets.masked_interaction(1500, random_state=0)
-
-
-VARIANTS = {
-    "default": {},
-    "ols": {"scalars": "ols"},
-    "no intercept": {"fit_intercept": False},
-    "huber": {"loss": "huber"},
-    "single": {"products": "single", "refine": "scalars"},
-    "no bootstrap": {"bootstrap": False},
-    "wide bins": {"max_bins": 1000},
-    "trimmed": {"trim": 0.7},
-    "centroid": {"anchor": "centroid", "trim": 0.5},
-    "trimmed single": {"products": "single", "refine": "scalars", "trim": 0.5},
-}
-
-
-@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
-def test_stage_contributions_sum_to_the_prediction(data, options):
-    X, y = data
-    model = TSLRegressor(**(QUICK | options)).fit(X, y)
-    parts = model.predict_stages(X)
-    assert parts.shape == (len(X), len(model.stages_))
-    np.testing.assert_allclose(
-        model.intercept_ + parts.sum(axis=1), model.predict(X), rtol=1e-9, atol=1e-12
-    )
-    assert model.score(X, y) > 0.5
-
-
-@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
-def test_curves_are_positive_and_centred(data, options):
-    X, y = data
-    model = TSLRegressor(**(QUICK | options)).fit(X, y)
-    bins = model.model_.bins
-    for stage in model.stages_:
-        assert stage.is_signed == ("products" in options)
-        for branch in stage.branches:
-            assert np.isfinite(branch.log_factors).all()
-            np.testing.assert_allclose(bins.means(branch.log_factors), 0.0, atol=1e-9)
-        if model.scalars == "nnls" and not stage.is_signed:
-            assert stage.lambda_plus >= 0
-            assert stage.lambda_minus >= 0
-
-
-@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
-def test_bit_identical_for_every_number_of_threads(data, options):
-    X, y = data
-    settings = QUICK | options
-    models = [TSLRegressor(**settings, n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 2, 5, -1)]
-    expected = models[0].predict(X)
-    for model in models[1:]:
-        np.testing.assert_array_equal(model.predict(X), expected)
-        assert [r.scalars for r in model.history_] == [r.scalars for r in models[0].history_]
 
 
 def test_another_seed_is_another_model(data):
@@ -112,6 +58,19 @@ def test_staged_predictions_are_the_greedy_approximants(data):
         staged[0],
         rtol=1e-9,
     )
+
+
+def test_staged_predictions_need_a_fit_that_has_them(data):
+    X, y = data
+    model = TSLRegressor(**QUICK).fit(X, y)
+    for fitted in (model, model.set_params(refine="scalars")):
+        with pytest.raises(ValueError, match="staged_predict needs a fit with refine='scalars'"):
+            fitted.staged_predict(X)
+    paper = TSLRegressor(**SCALARS).fit(X, y)
+    with pytest.raises(ValueError, match="staged_predict needs a fit"):
+        explain.select_stages(paper, [0], X, y).staged_predict(X)
+    with pytest.raises(ValueError, match="X has 1 features"):
+        paper.staged_predict(X[:, :1])  # at once, not at the first of them
 
 
 def test_it_finds_the_masked_interaction():
@@ -167,11 +126,9 @@ def test_huber_ignores_wild_rows():
     wild = signal + np.where(rng.random(2000) < 0.03, 100.0, 0.0)
     errors = {}
     for loss in ("squared_error", "huber"):
-        # The curves are compared: the scalars are least squares in both.
         model = TSLRegressor(1, n_grids=4, fit_intercept=False, loss=loss, random_state=0)
-        model.fit(X, wild)
-        errors[loss] = 1 - np.corrcoef(model.predict(X), signal)[0, 1]
-    assert errors["huber"] < 0.5 * errors["squared_error"]
+        errors[loss] = np.std(model.fit(X, wild).predict(X) - signal)
+    assert errors["huber"] < 0.2 * errors["squared_error"]
 
 
 def test_single_products_change_sign():
@@ -360,19 +317,16 @@ def test_paper_mode_and_its_names():
     assert (named.n_stages, named.n_grids, named.n_splits) == (4, 7, 11)
     assert (named.trim, named.colsample, named.loss, named.ridge) == (0.25, 0.5, "huber", 0.1)
     assert named.random_state == 3
+    theirs = TSLRegressor.paper(colsample_bysplit=0.5, update_clamp=np.inf, verbosity=0)
+    assert (theirs.colsample, theirs.update_clamp, theirs.verbose) == (0.5, 300.0, 0)
+    with pytest.raises(TypeError, match="'tilt_tau' of tensorsl has no counterpart here"):
+        TSLRegressor.paper(tilt_tau=0.01)
     with pytest.raises(TypeError, match="n_stages is given twice"):
         TSLRegressor.paper(10, epochs=4)
     with pytest.raises(TypeError, match="unknown parameter 'n_tree'"):
         TSLRegressor.paper(n_tree=5)
     with pytest.raises(TypeError, match="n_splits is given twice, once as 'n_iter'"):
         TSLRegressor.paper(n_splits=5, n_iter=6)
-
-
-def test_stdout_stays_clean(data):
-    X, y = data
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        TSLRegressor(**QUICK, verbose=1).fit(X, y)
-    assert out.getvalue() == ""
 
 
 def test_a_callback_sees_every_stage_and_may_stop_the_fit(data):

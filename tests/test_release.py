@@ -1,5 +1,6 @@
 """What is shipped: a wheel and an sdist, built here and installed where nothing else is."""
 
+import os
 import subprocess
 import sys
 import tarfile
@@ -42,12 +43,24 @@ def test_the_wheel_has_what_the_package_needs_and_nothing_else(built):
     assert {"seplearn/report/page/page.html", "seplearn/report/page/whatif.js"} <= shipped
 
 
-def test_the_sdist_can_be_tested(built):
+def test_the_sdist_can_be_tested(built, tmp_path):
     _, sdist = built
+    assert sdist.stat().st_size < 1_500_000
     with tarfile.open(sdist) as archive:
-        names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
-    assert {"README.md", "CHANGELOG.md", "LICENSE", "Makefile", "pyproject.toml"} <= names
-    assert {"tests/naive.py", "src/seplearn/__init__.py", "tests/golden/reference-v3.tsl"} <= names
+        archive.extractall(tmp_path, filter="data")
+    [root] = tmp_path.iterdir()
+    shipped = {path.relative_to(root).as_posix() for path in root.rglob("*")}
+    assert {"README.md", "CHANGELOG.md", "LICENSE", "Makefile", "pyproject.toml"} <= shipped
+    assert {"tests/naive.py", "tests/golden/reference-v3.tsl"} <= shipped
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    environment = os.environ | {"PYTHONPATH": str(root / "src")}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=root, env=environment
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    collected = {line.split("::")[0] for line in done.stdout.splitlines() if "::" in line}
+    assert {"tests/benchmarks/test_harness.py", "tests/studies/test_command.py"} <= collected
+    assert "src/seplearn/regressor.py" in collected
 
 
 def test_lower_bounds_are_those_the_suite_is_run_with():

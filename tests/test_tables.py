@@ -131,3 +131,12 @@ def test_a_cell_that_is_an_array_is_named():
     cells[:] = [np.arange(2.0)] * 20
     with pytest.raises(TypeError, match=r"column 'a': argument must be a string or a number"):
         TSLRegressor(2).fit(pd.DataFrame({"a": cells}), np.arange(20.0))
+
+
+def test_a_column_of_nothing_but_unseen_levels_is_remarked():
+    X = pd.DataFrame({"town": ["Bonn", "Ulm", None] * 30, "x": np.arange(90.0)})
+    model = TSLRegressor(1, random_state=0).fit(X, np.arange(90.0))
+    with pytest.warns(UserWarning, match=r"'town': none of its values was seen by fit.*'BONN'"):
+        model.predict(X.assign(town=X["town"].str.upper()))
+    model.predict(X[:1].assign(town="Rome"))  # one new level is nothing to speak of
+    model.predict(X.assign(town=None))

@@ -15,6 +15,8 @@ def make(parameters: dict[str, Any], seed: int) -> Any:
     if "colsample_bytree" in own:  # the published name of what version 0.6 calls otherwise
         own["colsample_bysplit"] = own.pop("colsample_bytree")
         own["tilt_tau"] = 0.0
+    if "bagged" in parameters:  # published; the published figures were made without either
+        own |= {"bootstrap": False, "colsample_bysplit": 1.0}
     return TSLRegressor(**({"seed": seed, "verbosity": 0} | own))
 
 

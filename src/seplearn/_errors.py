@@ -11,8 +11,7 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 _LONGEST_VALUE = 120
@@ -68,14 +67,3 @@ def _shown(value: Any) -> str:
     """A value as a message shows it: a table is not printed whole."""
     text = repr(value)
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
-
-
-@contextmanager
-def restored_on_failure(estimator: Any) -> Iterator[None]:
-    """A fit that fails or is interrupted leaves the estimator as it was, fitted or not."""
-    before = dict(estimator.__dict__)
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__ = before
-        raise

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -196,3 +198,14 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
     def _codes_of(self, table: Table) -> CodeArray:
         columns = self._schema.columns_in(table, type(self).__name__)
         return self.model_.bins.codes(table, columns)
+
+
+@contextmanager
+def restored_on_failure(estimator: Any) -> Iterator[None]:
+    """A fit that fails or is interrupted leaves the estimator as it was, fitted or not."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise

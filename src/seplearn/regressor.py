@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from seplearn._errors import restored_on_failure, wrong_type
+from seplearn._errors import wrong_type
 from seplearn._params import (
     TSL_PARAMETERS,
     check_parameters,
@@ -17,7 +17,7 @@ from seplearn._params import (
     from_paper_names,
     paper_settings,
 )
-from seplearn.estimator import SeparationEstimator
+from seplearn.estimator import SeparationEstimator, restored_on_failure
 from seplearn.fitting.fit import check_options, fit_model, make_validation
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.progress import Callback, progress

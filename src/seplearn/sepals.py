@@ -10,9 +10,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from seplearn._errors import restored_on_failure
 from seplearn._params import SEPALS_PARAMETERS, check_parameters, documented
-from seplearn.estimator import SeparationEstimator
+from seplearn.estimator import SeparationEstimator, restored_on_failure
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.reference import reference_rows
 from seplearn.fitting.sepals import AlsOptions, fit_sepals

@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from seplearn import SepALSRegressor, TSLRegressor, explain
 from studies import rivals
-from studies.page import rmse
+from studies.page import error_table, rmse
 from studies.reading import bins_of, central_values, predictions_over
 
 MAP = ("longitude", "latitude")
@@ -115,9 +115,6 @@ def measure(X: pd.DataFrame, y: np.ndarray, settings: Settings) -> Measured:
     X = X.astype(float)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=42)
     models = _fitted(X_train, y_train, settings)
-    errors = pd.DataFrame({"model": list(models)})
-    errors["RMSE"] = [rmse(y_test, model.predict(X_test)) for model in models.values()]
-    errors["the paper, tuned"] = [_PUBLISHED.get(name, np.nan) for name in models]
     background = X_train.sample(settings.n_background, random_state=0)
     shown = {name: model for name, model in models.items() if name != PAPER_MODE[10]}
     lines = {name: _line(name, shown, X_train, background) for name in MAP[::-1]}
@@ -129,7 +126,7 @@ def measure(X: pd.DataFrame, y: np.ndarray, settings: Settings) -> Measured:
         X_test=X_test,
         y_test=y_test,
         models=models,
-        errors=errors,
+        errors=error_table(models, X_test, y_test, _PUBLISHED),
         lines=lines,
         points=_local(largest, X),
         paper_points=_local(models[PAPER_MODE[10]], X),

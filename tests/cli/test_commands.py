@@ -63,6 +63,11 @@ def test_a_validation_table_is_looked_at_before_the_fit_and_may_lack_outcomes(fi
     frame.drop(columns="area").to_csv(tmp_path / "lacks.csv", index=False)
     done = run(*fit, "--validation", tmp_path / "lacks.csv", "--stages", "1000000")
     assert "must have the columns ['area']" in done.stderr
+    frame.assign(rent=np.nan).to_csv(tmp_path / "none_known.csv", index=False)
+    done = run(*fit, "--validation", tmp_path / "none_known.csv", "--stages", "1000000")
+    assert "must have values of 'rent', got none" in done.stderr
+    done = run(*fit, "--validation", "-", "--stages", "1000000")
+    assert "--validation needs a table in a file, got a pipe" in done.stderr
     frame.loc[:49, "rent"] = np.nan
     frame.to_csv(tmp_path / "half.csv", index=False)
     done = run(*fit, "--validation", tmp_path / "half.csv")

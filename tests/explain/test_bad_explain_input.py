@@ -59,7 +59,7 @@ WITH_LEVEL = {
 @every_call
 def test_models_that_are_none(call):
     for other in (3, None, "model.tsl", TSLRegressor, LinearRegression(), [joint().subject]):
-        with pytest.raises(TypeError, match="model must be a fitted estimator or its model_, got"):
+        with pytest.raises(TypeError, match=r"model must be a fitted estimator of seplearn.*got"):
             call(other, X)
 
 
@@ -115,7 +115,7 @@ def test_several_features_where_one_is_meant():
 @pytest.mark.parametrize("call", WITH_STAGE.values(), ids=WITH_STAGE.keys())
 @pytest.mark.parametrize("stage", [3, -1, "first", 1.0, True, [0]])
 def test_stages_that_are_not_there(call, stage):
-    with pytest.raises(ValueError, match="stage must be an integer from 0 to 2, got"):
+    with pytest.raises(ValueError, match=r"stage must be an integer from 0 to 2 .*got"):
         call(joint().subject, stage)
 
 

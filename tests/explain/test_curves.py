@@ -63,10 +63,12 @@ def test_only_stages_of_the_model_have_curves():
     X, y = datasets.masked_interaction(300, random_state=0)
     model = TSLRegressor(**OPTIONS).fit(X, y).model_
     for stage in (2, -1, "first"):
-        with pytest.raises(ValueError, match="stage must be an integer from 0 to 1, got"):
+        with pytest.raises(ValueError, match=r"an integer from 0 to 1 \(the model has 2\), got"):
             explain.curves(model, stage)
-    with pytest.raises(TypeError, match="model must be a fitted estimator or its model_, got 3"):
+    with pytest.raises(TypeError, match=r"model must be .* \(of a pipeline pipe\[-1\].*, got 3"):
         explain.curves(3, 0)
+    with pytest.raises(KeyError, match=r"got 'x11' \(did you mean 'x1'\?\)"):
+        explain.curves(model, 0)["x11"]
 
 
 def products_at(curves, codes):

@@ -6,9 +6,9 @@ import pytest
 from seplearn import explain
 from tests import naive_explain as naive
 from tests.explained import (
-    CASES,
     assert_close,
     bands,
+    every_case,
     hand_made,
     joint,
     levels,
@@ -17,8 +17,6 @@ from tests.explained import (
     tilted,
     weighted_polars,
 )
-
-every_case = pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
 
 
 @every_case

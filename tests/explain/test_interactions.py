@@ -6,9 +6,9 @@ import pytest
 from seplearn import explain
 from tests import naive_explain as naive
 from tests.explained import (
-    CASES,
     array,
     assert_close,
+    every_case,
     hand_made,
     levels,
     numeric,
@@ -16,8 +16,6 @@ from tests.explained import (
     tilted,
     weighted_polars,
 )
-
-every_case = pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
 
 
 def frequencies_of(model):

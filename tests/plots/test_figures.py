@@ -216,3 +216,11 @@ def test_figures_are_saved_without_a_display(tmp_path):
     path = tmp_path / "local.png"
     explain.local(fitted(), table(), 0).plot().savefig(path)
     assert path.stat().st_size > 10_000
+
+
+def test_a_model_without_stages_has_empty_roles():
+    with pytest.warns(UserWarning, match="no stage improves"):
+        constant = TSLRegressor(random_state=0).fit(np.ones((120, 2)), np.arange(120.0) % 2)
+    panel = explain.roles(constant).plot().axes[0]
+    assert panel.texts[0].get_text() == "nothing to show"
+    assert explain.importance(constant).plot().axes

@@ -121,3 +121,9 @@ def test_an_evaluation_counts_rows_and_groups():
     weighted = Evaluation.of(y, prediction, np.where(y < 50, 1.0, 0.0))
     assert max(weighted.actual) < 50
     assert Evaluation.of(1e200 * y, 1e200 * prediction).rmse == pytest.approx(1e200)
+
+
+def test_targets_of_any_size_have_a_page():
+    X, y = datasets.masked_interaction(300, random_state=0)
+    model = TSLRegressor(2, early_stopping=False, random_state=0).fit(X, 1e200 * y)
+    assert content(report.report_html(model, X, 1e200 * y))["rows"]

@@ -6,13 +6,6 @@ import numpy as np
 import pandas as pd
 
 
-class StandIns:
-    """A source of tables that needs neither files nor the network."""
-
-    def load(self, name):
-        return {"california_housing": houses, "bike_sharing": bikes}[name]()
-
-
 def houses(n=1200):
     """Prices that fall with the distance from the coast and rise with income."""
     random = np.random.default_rng(0)

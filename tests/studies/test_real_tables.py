@@ -7,6 +7,7 @@ import pytest
 
 from studies import bike, california
 from studies.california.measure import POINTS, in_region, peaks, stages_by_region
+from studies.page import dollars
 from tests.studies.stand_ins import bikes, houses
 
 
@@ -58,7 +59,8 @@ def test_regions_are_open_where_a_bound_is_none(housing):
 def test_california_page(housing, tmp_path):
     california.page(housing, california.TINY).write(tmp_path)
     text = (tmp_path / "california.md").read_text(encoding="utf-8")
-    assert "$298,700" in text
+    for point in (housing.points["desert"], housing.paper_points["desert"]):
+        assert f"together {dollars(point.prediction)}" in text
     assert (tmp_path / "california_local_desert.png").exists()
 
 

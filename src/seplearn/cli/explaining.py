@@ -14,6 +14,7 @@ from seplearn.cli.tables import PIPE, TableWriter, check_output
 from seplearn.cli.text import number, shortened, signed, table, waterfall
 from seplearn.cli.told import evaluation_text, model_text
 from seplearn.estimator import SeparationEstimator
+from seplearn.explain.axes import count
 from seplearn.explain.local import LocalExplanation
 from seplearn.kernels.arrays import FloatArray
 from seplearn.report import write_report
@@ -57,7 +58,7 @@ def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
     rest = len(sizes) - len(largest)
     if rest:
         others = float(local.contributions.sum() - local.contributions[largest].sum())
-        steps.append((f"{rest} other stages", others))
+        steps.append((count(rest, "other stage"), others))
     return steps
 
 
@@ -161,7 +162,7 @@ def info(model: str) -> None:
     reference = estimator.model_.reference
     lines = [
         (
-            f"{type(estimator).__name__} for {target}: {len(estimator.stages_)} stages, "
+            f"{type(estimator).__name__} for {target}: {count(len(estimator.stages_), 'stage')}, "
             f"{estimator.n_features_in_} features, constant {number(estimator.intercept_)}"
         ),
         (

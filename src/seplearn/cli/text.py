@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 
 from seplearn.explain.axes import number_text
@@ -22,11 +23,6 @@ def signed(value: float) -> str:
     return ("+" if value > 0 else "") + number(value)
 
 
-def percent(share: float) -> str:
-    """A share, with a decimal when it is small."""
-    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
-
-
 def shortened(text: str, width: int = _WIDEST_NAME) -> str:
     """A text on one line, cut when it is long; nothing in it can move the cursor."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
@@ -34,7 +30,7 @@ def shortened(text: str, width: int = _WIDEST_NAME) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Columns below each other; those in ``right`` end at the same place. The last one wraps."""
+    """Columns below each other; those in ``right`` end at the same place."""
     widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
     lines = []
     for row in (head, *rows):
@@ -48,8 +44,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[in
 
 def wrapped_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Like :func:`table`, the last column broken into lines that fit the terminal."""
-    import textwrap
-
     before = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head) - 1)]
     left = sum(before) + 2 * len(before)
     room = max(30, terminal_width() - left)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from seplearn import explain
-from seplearn.cli.text import number, percent, shortened, table, wrapped_table
+from seplearn.cli.text import number, shortened, table, wrapped_table
 from seplearn.estimator import SeparationEstimator
+from seplearn.explain.axes import count, percent
 from seplearn.model.evaluation import Evaluation
 
 _MOST_FEATURES = 20
@@ -33,7 +34,7 @@ def _stages(model: SeparationEstimator) -> str:
     rest = len(ordered) - len(told)
     if rest:
         share = sum(stage.weight for stage in ordered[len(told) :])
-        rows.append(("", percent(share), f"{rest} smaller stages together"))
+        rows.append(("", percent(share), f"{count(rest, 'smaller stage')} together"))
     return wrapped_table(("stage", "size", "what it does"), rows)
 
 

@@ -14,6 +14,28 @@ from seplearn.table.columns import Table, is_missing, level_name
 RARE, MISSING, UNSEEN = "(rare)", "(missing)", "(unseen)"
 
 
+def percent(share: float) -> str:
+    """A share in percent, with a decimal where it rounds to less than one.
+
+    Examples
+    --------
+    >>> percent(0.5), percent(0.004), percent(0.0)
+    ('50 %', '0.4 %', '0 %')
+    """
+    return f"{100 * share:.{1 if 0 < share < 0.0095 else 0}f} %"
+
+
+def count(n: int, what: str) -> str:
+    """A number of things in words.
+
+    Examples
+    --------
+    >>> count(1, "other stage"), count(1200, "row")
+    ('1 other stage', '1,200 rows')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
 def number_text(value: float, digits: int) -> str:
     """A number with so many significant digits, without an exponent where that can be read.
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from seplearn.explain.axes import count, percent
 from seplearn.explain.curves import backbone_and_tilt
 from seplearn.explain.importance import largest, shares, stage_squares
 from seplearn.explain.products import sides, without
@@ -135,7 +136,7 @@ class StageRoles:
         """How often the stage is negative, where no single feature flips it."""
         if self.below_zero in (0.0, 1.0):
             return "always subtracts" if self.below_zero else "always adds"
-        return f"subtracts at {_percent(self.below_zero)} of the rows"
+        return f"subtracts at {percent(self.below_zero)} of the rows"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -177,11 +178,11 @@ class Roles(Explanation):
         if not self.stages:
             return "no stages: the prediction is a constant"
         told = [stage for stage in self.stages if stage.weight >= _SMALLEST_TOLD]
-        lines = [f"stage {s.stage} ({_percent(s.weight)}): {s.sentence}" for s in told]
+        lines = [f"stage {s.stage} ({percent(s.weight)}): {s.sentence}" for s in told]
         rest = len(self.stages) - len(told)
         if rest:
             small = sum(stage.weight for stage in self.stages) - sum(s.weight for s in told)
-            lines.append(f"{rest} other stage{'s' * (rest > 1)} ({_percent(small)} together)")
+            lines.append(f"{count(rest, 'other stage')} ({percent(small)} together)")
         return "\n".join(lines)
 
     def _columns(self) -> dict[str, Any]:
@@ -316,7 +317,3 @@ def _shortened(levels: tuple[str, ...]) -> str:
     if len(levels) <= _NAMED_LEVELS:
         return _listed(list(levels))
     return f"{', '.join(levels[:_NAMED_LEVELS])} and {len(levels) - _NAMED_LEVELS} more"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.0095 else f"{100 * share:.1f} %"

@@ -29,7 +29,8 @@ def n_threads(n_jobs: int | None) -> int:
     threads: int = effective_n_jobs(n_jobs)
     backend, _ = get_active_backend()
     if (getattr(backend, "nesting_level", 0) or 0) > 0:
-        return min(threads, int(os.environ.get("OMP_NUM_THREADS", "1")))
+        left = os.environ.get("OMP_NUM_THREADS", "1").split(",")[0]  # it may count by nesting
+        return min(threads, int(left)) if left.strip().isdigit() else 1
     return threads
 
 

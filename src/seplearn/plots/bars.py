@@ -60,6 +60,11 @@ def heatmap(
     words: Sequence[Sequence[str]] | None = None,
 ) -> None:
     """Coloured cells with the rows' and columns' names; ``words`` are written into them."""
+    if not len(columns):
+        ax.text(0.5, 0.5, "nothing to show", ha="center", transform=ax.transAxes, color="0.4")
+        ax.set_title(title, fontsize=10)
+        ax.set_axis_off()
+        return
     mesh = ax.imshow(values, cmap=cmap, norm=norm, aspect="auto", interpolation="nearest")
     name_rows(ax, rows)
     shown = short_names(columns, 16)

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from seplearn.explain.axes import count
 from seplearn.explain.local import LocalExplanation
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.plots.bars import heatmap, name_rows
@@ -85,7 +86,7 @@ def _waterfall(ax: Axes, local: LocalExplanation, named: IntArray, rest: IntArra
     steps = [("intercept", local.intercept)]
     steps += [(f"stage {s}", float(local.contributions[s])) for s in named]
     if len(rest):
-        steps.append((f"{len(rest)} other stages", float(local.contributions[rest].sum())))
+        steps.append((count(len(rest), "other stage"), float(local.contributions[rest].sum())))
     ends = np.cumsum([0.0, *(value for _, value in steps)])
     for row, (_, value) in enumerate(steps):
         ax.barh(row, value, 0.7, left=ends[row], color=UP if value >= 0 else DOWN, alpha=0.9)

@@ -48,7 +48,7 @@ def plot_roles(roles: Roles, ax: Any = None, *, max_features: int = 20) -> Any:
     axes, shown = panels(ax, 1, 2, size, sharey=True)
     names = [roles.names[j] for j in order]
     stages = [str(stage.stage) for stage in roles.stages]
-    flips = np.array([[bool(r.flips) for r in stage.features] for stage in roles.stages])
+    flips = np.array([[bool(r.flips) for r in stage.features] for stage in roles.stages], bool)
     parts = ((scaling, "scales", "Blues"), (directing, "directs (* flips the sign)", "Purples"))
     for panel, (values, title, cmap) in zip(axes[0], parts, strict=True):
         part = values[order]

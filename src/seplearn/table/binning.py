@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from seplearn._errors import warn
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.kernels.evaluate import assign_bins
 from seplearn.table.columns import Table, check_levels, is_missing, level_name
@@ -72,6 +73,7 @@ class CategoricalAxis:
 Axis: TypeAlias = NumericAxis | CategoricalAxis
 
 
+_MANY_UNSEEN = 10  # rows from which on a column of unseen levels is remarked
 _OTHER_NAMES = {"False": "0", "True": "1"}  # of the levels of a boolean column
 
 
@@ -93,6 +95,17 @@ class _LevelCoder(dict[Any, int]):
         bin_ = self._bins.get(level_name(value), self._unseen)
         self[value] = bin_
         return bin_
+
+
+def _warn_of_other_names(axis: CategoricalAxis, codes: CodeArray, table: Table, j: int) -> None:
+    """A single new level is nothing to speak of; a column of nothing else is spelled otherwise."""
+    known = codes != axis.n_bins - 2
+    if known.any() and (codes[known] == axis.n_bins - 1).all():
+        value = table.levels(j)[int(np.argmax(known))]
+        warn(
+            f"{table.label(j)}: none of its values was seen by fit, such as {value!r}; they count "
+            f"as neutral. Levels seen: {', '.join(axis.levels[:5])}"
+        )
 
 
 def bins_at_most(max_bins: int | str, n_rows: int) -> int:
@@ -247,6 +260,8 @@ class Bins:
         codes = np.empty((table.n_rows, self.n_axes), dtype=_code_type(widest))
         for j, (axis, column) in enumerate(zip(self.axes, columns, strict=True)):
             codes[:, j] = axis.codes(table, column)
+            if isinstance(axis, CategoricalAxis) and table.n_rows >= _MANY_UNSEEN:
+                _warn_of_other_names(axis, codes[:, j], table, column)
         return codes
 
     def counted(self, codes: CodeArray, weight: FloatArray) -> Bins:

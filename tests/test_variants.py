@@ -1,0 +1,77 @@
+"""What holds for every way to fit."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from seplearn import TSLRegressor, datasets
+
+QUICK = {
+    "n_stages": 3, "early_stopping": False, "n_grids": 4, "n_splits": 12, "random_state": 0,
+}  # fmt: skip
+FEW_SPLITS = {"refine": "scalars", "decay": 0.3}
+VARIANTS = {
+    "default": {},
+    "scalars": FEW_SPLITS,
+    "ols": FEW_SPLITS | {"scalars": "ols"},  # a lambda turns negative
+    "no intercept": {"fit_intercept": False},
+    "huber": {"loss": "huber"},
+    "single": {"products": "single", "refine": "scalars"},
+    "no bootstrap": {"bootstrap": False},
+    "wide bins": {"max_bins": 1000},
+    "trimmed": {"trim": 0.9},
+    "centroid": {"anchor": "centroid", "trim": 0.5},
+    "trimmed single": {"products": "single", "refine": "scalars", "trim": 0.9},
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return datasets.masked_interaction(1500, random_state=0)
+
+
+def test_every_variant_is_another_model(data):
+    X, y = data
+    models = [TSLRegressor(**(QUICK | options)).fit(X, y) for options in VARIANTS.values()]
+    found = [model.predict(X) for model in models]
+    for one, other in itertools.combinations(found, 2):
+        assert np.abs(one - other).max() > 1e-3 * y.std()
+
+
+@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
+def test_stage_contributions_sum_to_the_prediction(data, options):
+    X, y = data
+    model = TSLRegressor(**(QUICK | options)).fit(X, y)
+    parts = model.predict_stages(X)
+    assert parts.shape == (len(X), len(model.stages_))
+    np.testing.assert_allclose(
+        model.intercept_ + parts.sum(axis=1), model.predict(X), rtol=1e-9, atol=1e-12
+    )
+    assert model.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
+def test_curves_are_positive_and_centred(data, options):
+    X, y = data
+    model = TSLRegressor(**(QUICK | options)).fit(X, y)
+    bins = model.model_.bins
+    for stage in model.stages_:
+        assert stage.is_signed == ("products" in options)
+        for branch in stage.branches:
+            assert np.isfinite(branch.log_factors).all()
+            np.testing.assert_allclose(bins.means(branch.log_factors), 0.0, atol=1e-9)
+        if model.scalars == "nnls" and not stage.is_signed:
+            assert stage.lambda_plus >= 0
+            assert stage.lambda_minus >= 0
+
+
+@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
+def test_bit_identical_for_every_number_of_threads(data, options):
+    X, y = data
+    settings = QUICK | options
+    models = [TSLRegressor(**settings, n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 2, 5, -1)]
+    expected = models[0].predict(X)
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.predict(X), expected)
+        assert [r.scalars for r in model.history_] == [r.scalars for r in models[0].history_]
