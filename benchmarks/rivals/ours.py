@@ -33,6 +33,7 @@ def _rival(name: str, make: Any, **options: Any) -> Rival:
 
 _TEN = {"n_stages": 10, "early_stopping": False}
 SPACE = {
+    "early_stopping": OneOf((False,)),  # the number of stages is tuned like the rest
     "n_stages": Whole(4, 32),
     "n_starts": Whole(1, 2),
     "energy": Real(1e-3, 0.5, log=True),
