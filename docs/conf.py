@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
+
+from docutils import nodes
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
@@ -80,3 +83,15 @@ html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#1f3b57", "color-brand-content": "#2f6f9f"},
     "dark_css_variables": {"color-brand-primary": "#a9c7e2", "color-brand-content": "#8fbbe0"},
 }
+
+
+def _as_wide_as_the_page(_app: Any, doctree: nodes.document) -> None:
+    """Pictures of pages get a width; those that have one are linked to the file in full size."""
+    for image in doctree.findall(nodes.image):
+        if "gallery/" not in image["uri"]:
+            image.setdefault("width", "100%")
+
+
+def setup(app: Any) -> None:
+    """What Sphinx calls once."""
+    app.connect("doctree-read", _as_wide_as_the_page)

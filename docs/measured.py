@@ -33,6 +33,7 @@ def substitutions() -> dict[str, str]:
     values["shapley_times"] = _text(shapley.get("ratio_to_exact"), ",.0f")
     values["shapley_permutation_times"] = _text(shapley.get("ratio_to_permutation"), ",.0f")
     values["shapley_difference"] = _text(shapley.get("largest_difference_to_exact"), ".0e")
+    values["shapley_size"] = _text(shapley.get("mean_size"), ".2g")
     coverage = _json("coverage")
     values["coverage_nominal"] = _text(coverage.get("nominal"), ".0%")
     for key in ("x1", "x2", "prediction"):
@@ -75,6 +76,7 @@ def _tables() -> list[str]:
         "speed": tables.speed_table,
         "fidelity": tables.fidelity_table,
         "memory": tables.memory_line,
+        "shapley_speed": tables.shapley_lines,
     }
     out = []
     for name, make in makers.items():

@@ -16,7 +16,7 @@ X_test, y_test = datasets.masked_interaction(3000, as_frame=True, random_state=1
 model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
 
 result = model.evaluate(X_test, y_test)
-print(f"R² {result.r2:.3f}, RMSE {result.rmse:.3f}, noise {datasets.MASKED_INTERACTION_NOISE}")
+print(f"R² {result.r2:.3f}, RMSE {result.rmse:.3f}")
 
 # %%
 # Two stages, each one product of curves minus another. ``roles`` says what every feature does in

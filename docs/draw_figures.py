@@ -1,0 +1,78 @@
+"""Draw the pictures of the pages again: python docs/draw_figures.py.
+
+Pages show a picture about 740 pixels wide, the first page about 340. Figures are drawn that small,
+so that their letters can be read there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from seplearn import TSLRegressor, datasets, explain
+
+FOLDER = Path(__file__).parent / "figures"
+TITLE = 10
+
+
+def main() -> None:
+    """Fit both models and draw."""
+    matplotlib.use("agg")
+    X, y = datasets.masked_interaction(10_000, as_frame=True, random_state=0)
+    masked = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    flats, rents = datasets.rents(random_state=0)
+    rent = TSLRegressor(n_stages=4, n_bootstrap=50, random_state=0).fit(flats, rents)
+    figures = {
+        "first.png": first(masked),
+        "hidden.png": hidden(masked),
+        "local.png": local(rent, flats),
+        "interactions.png": interactions(rent),
+    }
+    for name, figure in figures.items():
+        figure.savefig(FOLDER / name, dpi=200)
+
+
+def first(model: TSLRegressor) -> Figure:
+    """One backbone and one tilt, for the first page."""
+    figure, (upper, lower) = plt.subplots(2, 1, figsize=(3.7, 4.3), layout="constrained")
+    curves = explain.curves(model, 0)
+    curves["x1"].plot(ax=upper, part="backbone")
+    curves["x3"].plot(ax=lower, part="tilt")
+    upper.set_title("backbone of x1: it scales", fontsize=TITLE)
+    lower.set_title("tilt of x3: it directs, flipping at -1", fontsize=TITLE)
+    return figure
+
+
+def hidden(model: TSLRegressor) -> Figure:
+    """x1 in three views: its average is flat, single rows and the stage are not."""
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(8.2, 2.9), layout="constrained")
+    dependence = explain.partial_dependence(model, "x1")
+    dependence.plot(ax=left)
+    explain.ice(model, "x1").plot(ax=middle)
+    dependence.plot(ax=right, stage=0)
+    left.set_ylim(middle.get_ylim())
+    left.set_title("partial dependence: flat", fontsize=TITLE)
+    middle.set_title("200 rows: not flat", fontsize=TITLE)
+    right.set_title("products of stage 0", fontsize=TITLE)
+    return figure
+
+
+def local(model: TSLRegressor, flats: object) -> Figure:
+    """One rent, stage by stage."""
+    figure, ax = plt.subplots(figsize=(9.6, 3.1), layout="constrained")
+    explain.local(model, flats, row=7).plot(ax=ax, max_features=5)
+    return figure
+
+
+def interactions(model: TSLRegressor) -> Figure:
+    """Which features of a flat act together."""
+    figure, ax = plt.subplots(figsize=(9.0, 3.0), layout="constrained")
+    explain.interactions(model).plot(ax=ax, max_features=6)
+    return figure
+
+
+if __name__ == "__main__":
+    main()
