@@ -82,8 +82,8 @@ def test_levels_and_missing_values_are_learned():
     X, y = mixed()
     model = SepALSRegressor(**QUICK).fit(X, y)
     assert model.score(X, y) > 0.9
-    other = X.assign(level="never seen")
-    assert np.isfinite(model.predict(other)).all()
+    with pytest.warns(UserWarning, match="none of its values was seen by fit"):
+        assert np.isfinite(model.predict(X.assign(level="never seen"))).all()
 
 
 def test_results_do_not_depend_on_threads_and_follow_the_unit_of_y():

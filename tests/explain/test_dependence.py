@@ -72,6 +72,7 @@ def edited(table, row, names):
     return out
 
 
+@pytest.mark.filterwarnings("ignore:column .*none of its values was seen")
 @pytest.mark.parametrize("names", [NAMES[:1], [NAMES[3]], [NAMES[4], NAMES[0], NAMES[3]], NAMES])
 def test_values_at_rows_are_means_of_edited_tables(names):
     case = joint()

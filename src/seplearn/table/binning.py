@@ -98,7 +98,10 @@ class _LevelCoder(dict[Any, int]):
 
 
 def _warn_of_other_names(axis: CategoricalAxis, codes: CodeArray, table: Table, j: int) -> None:
-    """A single new level is nothing to speak of; a column of nothing else is spelled otherwise."""
+    """A single new level is nothing to speak of; a column of nothing else is spelled otherwise.
+
+    Of names and numbers that identify rows nothing else is to be expected.
+    """
     known = codes != axis.n_bins - 2
     if known.any() and (codes[known] == axis.n_bins - 1).all():
         value = table.levels(j)[int(np.argmax(known))]
@@ -260,7 +263,7 @@ class Bins:
         codes = np.empty((table.n_rows, self.n_axes), dtype=_code_type(widest))
         for j, (axis, column) in enumerate(zip(self.axes, columns, strict=True)):
             codes[:, j] = axis.codes(table, column)
-            if isinstance(axis, CategoricalAxis) and table.n_rows >= _MANY_UNSEEN:
+            if isinstance(axis, CategoricalAxis) and axis.levels and table.n_rows >= _MANY_UNSEEN:
                 _warn_of_other_names(axis, codes[:, j], table, column)
         return codes
 
