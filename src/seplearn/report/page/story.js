@@ -87,8 +87,11 @@ function tellMatters() {
 // How the features matter: by what they do to loudness, and to direction.
 function tellImportance() {
   const { backbone, tilt } = page.matters;
-  const bars = (values) => features.map((feature, j) => ({ name: feature.name, value: values[j] }))
-    .sort((a, b) => b.value - a.value).slice(0, 15);
+  const bars = (values) => {
+    const nothing = 1e-9 * Math.max(...values); // what rounding leaves of a flat curve
+    return features.map((feature, j) => ({ name: feature.name, value: values[j] > nothing ? values[j] : 0 }))
+      .sort((a, b) => b.value - a.value).slice(0, 15);
+  };
   return el("details", { id: "importance" }, el("summary", {}, "By backbone and by tilt"),
     el("div", { class: "pair" },
       el("div", {}, el("h3", {}, "Makes stages larger or smaller"),
