@@ -15,6 +15,8 @@ PARAMETERS = [
     ("decay", 0.0, ValueError, "decay must be a number > 0 and <= 1, got 0.0"),
     ("decay", 1.5, ValueError, "decay must be a number > 0 and <= 1, got 1.5"),
     ("split_try", 0, ValueError, "split_try"),
+    ("smoothness", 1e15, ValueError, "smoothness"),
+    ("energy", 1e308, ValueError, "energy must be a number >= 0 and <= 1e\\+06, got 1e\\+308"),
     ("colsample", 0, ValueError, "colsample must be a number > 0 and <= 1, got 0"),
     ("colsample", None, TypeError, "colsample must be a number > 0 and <= 1, got None"),
     ("min_interval_samples", 0, ValueError, "min_interval_samples"),

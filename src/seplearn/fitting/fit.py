@@ -26,23 +26,27 @@ def check_options(
         given |= {
             "monotonic_cst": any(options.directions),
             "n_bootstrap > 0": n_bootstrap > 0,
-            "early_stopping=True": early_stopping is True,
+            "early_stopping=True": early_stopping != "auto" and bool(early_stopping),
         }
-        for name in (name for name, asked in given.items() if asked):
-            raise ValueError(f"{name} needs refine='joint', got refine='scalars'")
+        if any(given.values()):
+            raise ValueError(f"{_first(given)} needs refine='joint', got refine='scalars'")
         return
     if options.products == "single":
         raise ValueError(
             "products='single' has no joint refinement, as it has no backbone and tilt; "
             "give refine='scalars' with it"
         )
-    if early_stopping is False:
-        for name in (name for name, asked in given.items() if asked):
-            raise ValueError(
-                f"{name} is for choosing the number of stages, got early_stopping=False with it"
-            )
+    if not early_stopping and any(given.values()):
+        raise ValueError(
+            f"{_first(given)} is for choosing the number of stages, got early_stopping=False "
+            "with it"
+        )
     if all(given.values()):
         raise ValueError("groups deal out held-out rows, got eval_set, which are those, with them")
+
+
+def _first(given: dict[str, bool]) -> str:
+    return next(name for name, asked in given.items() if asked)
 
 
 def make_validation(

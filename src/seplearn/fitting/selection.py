@@ -86,7 +86,8 @@ def held_out_parts(
     """Pairs (rows to fit, rows to predict); none where all rows are one group.
 
     Rows are dealt out by their content, or by their group: equal rows and rows of one group are
-    never on both sides, and the parts do not depend on the order of the rows.
+    never on both sides, and the parts do not depend on the order of the rows. Only copies in a
+    table of few different rows are dealt out among all parts.
     """
     total = float(data.weight.sum())
     keys = row_keys(data, axis_hashes(data)) if groups is None else groups.astype(np.uint64)
