@@ -192,7 +192,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "squared_error",
         Choice(("squared_error", "huber")),
         "What the splits minimise. 'huber' weighs a row with residual r by min(1, k/abs(r)), "
-        "k = 1.345 times a robust scale of the residuals.",
+        "k = 1.345 times a robust scale of the residuals; held-out rows are measured so too.",
         "refinement_strategy",
         (("l2", "squared_error"), ("huber", "huber")),
     ),

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import r2_score
 
 from seplearn import TSLRegressor, datasets, explain
 from seplearn._params import TSL_PARAMETERS
@@ -154,6 +155,19 @@ def test_huber_sweeps_resist_outliers():
         for loss in ("squared_error", "huber")
     ]
     assert errors[1] < 0.3 * errors[0]
+
+
+@pytest.mark.parametrize("given", ["folds", "eval_set"])
+def test_outliers_do_not_choose_the_size_of_a_huber_fit(given):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(1200, 2))
+    truth = np.exp(X[:, 0]) * (1 + X[:, 1] ** 2)
+    y = truth + rng.normal(0, 0.1, 1200)
+    y[::15] += rng.exponential(60, size=80)
+    held = {} if given == "folds" else {"eval_set": (X[900:], y[900:])}
+    model = TSLRegressor(n_stages=4, loss="huber", random_state=0).fit(X[:900], y[:900], **held)
+    assert len(model.stages_) > 0
+    assert r2_score(truth, model.predict(X)) > 0.9
 
 
 @pytest.mark.parametrize("given", [{"x": 1, "z": -1}, [1, 0, -1], np.array([1, 0, -1])])

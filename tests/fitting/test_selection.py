@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seplearn.fitting.selection import Path
+from seplearn.fitting.selection import HeldOut, Path
 
 
 def path_of(*sizes, masses=(1.0, 1.0, 1.0)):
@@ -41,3 +41,14 @@ def test_parts_are_weighed():
 @pytest.mark.parametrize(("n_after", "over"), [(3, False), (4, True)])
 def test_a_path_is_over_when_the_last_sizes_brought_nothing(n_after, over):
     assert path_of([9], [5], *[[6]] * n_after, masses=[1.0]).is_over is over
+
+
+@pytest.mark.parametrize("kappa", [np.inf, 1.5])
+def test_the_error_of_held_out_rows_is_squared_or_hubers(kappa):
+    rng = np.random.default_rng(0)
+    target, weight = rng.normal(size=50) * 3, rng.uniform(size=50)
+    total = 0.0
+    for y, w in zip(target, weight, strict=True):
+        total += w * (y**2 if abs(y) <= kappa else 2 * kappa * abs(y) - kappa**2)
+    held = HeldOut(np.zeros((50, 1), dtype=np.uint16), target, weight, kappa)
+    assert held.error(np.zeros(50)) == pytest.approx(total, rel=1e-12)

@@ -40,12 +40,14 @@ class Grid:
     n_actions: int
 
 
-def huber_kappa(residual: FloatArray, weight: FloatArray) -> float:
+def kappa(options: FitOptions, residual: FloatArray, weight: FloatArray) -> float:
     """Huber's threshold: 1.345 times a robust scale of the residuals around their median.
 
     The scale is 1.4826 times the median absolute deviation, so the threshold has the unit of the
-    residuals. When more than half of them are equal it is infinite: squared error.
+    residuals. When more than half of them are equal it is infinite, as for squared error.
     """
+    if options.loss == "squared_error":
+        return math.inf
     deviation = np.abs(residual - weighted_median(residual, weight))
     scale = 1.4826 * weighted_median(deviation, weight)
     return _HUBER_KAPPA * scale if scale > 0 else math.inf
@@ -78,7 +80,7 @@ def refine_rules(
         ridge=options.ridge + _NUMERICAL_RIDGE * energy + np.finfo(float).tiny,
         v_min=math.exp(-clamp),
         v_max=math.exp(clamp),
-        kappa=huber_kappa(residual, data.weight) if options.loss == "huber" else math.inf,
+        kappa=kappa(options, residual, data.weight),
         two_branches=branches == (True, True),
         signed=options.products == "single",
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from seplearn._errors import warn
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
+from seplearn.fitting.grid import kappa
 from seplearn.fitting.joint import JointFit, Move, constant_model
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.selection import (
@@ -65,7 +66,8 @@ def fit_joint(
     path = None
     if validation.eval_set is not None:
         starts = make_starts(data, options, n_starts, starts_seed, workers)
-        path = _path_on(validation.eval_set, starts, constant, most, workers)
+        held = replace(validation.eval_set, kappa=kappa(options, data.target, data.weight))
+        path = _path_on(held, starts, constant, most, workers)
     elif validation.chooses:
         shuffle = int(parts_seed.generate_state(1)[0])
         parts = held_out_parts(data, validation.groups, validation.fraction, shuffle)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
-from seplearn.fitting.grid import huber_kappa
+from seplearn.fitting.grid import kappa
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.scalars import least_squares
 from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
@@ -197,11 +197,10 @@ class JointFit:
         return to_model(state, self._data, self._table)
 
     def _rules(self) -> SweepRules:
-        huber = self._options.loss == "huber"
         return SweepRules(
             energy=self._energy,
             largest_step=_LARGEST_STEP,
-            kappa=huber_kappa(self.state.residual, self._data.weight) if huber else math.inf,
+            kappa=kappa(self._options, self.state.residual, self._data.weight),
             fit_intercept=self._options.fit_intercept,
             learns=self._options.smoothness == "auto",
             rate=1.0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -10,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from seplearn.fitting.draws import axis_hashes, row_keys
+from seplearn.fitting.grid import kappa
 from seplearn.fitting.joint import JointFit, constant_model
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.workers import SerialWorkers, Workers
@@ -39,15 +41,21 @@ class HeldOut:
     codes: CodeArray
     target: FloatArray
     weight: FloatArray
+    kappa: float = math.inf
 
     def error(self, prediction: FloatArray) -> float:
-        """Weighted sum of squared errors."""
-        return float(np.sum(self.weight * (self.target - prediction) ** 2))
+        """Weighted sum of squared errors; beyond kappa an error counts linearly, as Huber has it.
+
+        Wild outcomes that a robust fit rightly leaves aside must not choose its size either.
+        """
+        off = np.abs(self.target - prediction)
+        inner = np.minimum(off, self.kappa)
+        return float(np.sum(self.weight * (inner * (2.0 * off - inner))))
 
 
 @dataclass(frozen=True)
 class Path:
-    """Mean squared error on held-out rows against the number of stages, from zero on.
+    """Mean error on held-out rows, as :class:`HeldOut` counts it, for 0, 1, 2, ... stages.
 
     Attributes
     ----------
@@ -62,7 +70,7 @@ class Path:
     typical: tuple[float, ...]
 
     def extended(self, parts: Sequence[float], masses: Sequence[float]) -> Path:
-        """With the next size: sums of squared errors of all parts, and their weights."""
+        """With the next size: summed errors of all parts, and their weights."""
         whole = sum(parts) / sum(masses)
         median = float(np.median(np.divide(parts, masses)))
         return Path((*self.losses, whole), (*self.typical, median))
@@ -160,7 +168,8 @@ def path_by_parts(
 
     fitted = [data.rows(rows) for rows, _ in parts]
     fits = map_fits(start, range(len(parts)), workers)
-    held = [HeldOut(data.codes[r], data.target[r], data.weight[r]) for _, r in parts]
+    limit = kappa(options, data.target, data.weight)
+    held = [HeldOut(data.codes[r], data.target[r], data.weight[r], limit) for _, r in parts]
     masses = [float(part.weight.sum()) for part in held]
     errors = [
         part.error(constant_model(rows, options).predict(part.codes))

@@ -29,7 +29,8 @@ class StageRecord:
     freedom : float or None
         Effective degrees of freedom of all curves; None where smoothness is not learned.
     validation_loss : float or None
-        Mean squared error, on rows that were held out, of a model with as many stages.
+        Mean squared error, on rows that were held out, of a model with as many stages. With
+        ``loss="huber"`` errors beyond a threshold count linearly in it.
 
     Examples
     --------
