@@ -59,7 +59,9 @@ def _from_openml(task: int) -> Table:
 
     inputs = _ask(f"task/{task}")["task"]["input"]
     source = next(part["data_set"] for part in inputs if part["name"] == "source_data")
-    found = fetch_openml(data_id=int(source["data_set_id"]), as_frame=True)
+    found = fetch_openml(
+        data_id=int(source["data_set_id"]), target_column=source["target_feature"], as_frame=True
+    )
     X = found.data.copy()
     for column in X:
         if X[column].dtype.kind not in "iuf":

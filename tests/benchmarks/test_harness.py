@@ -1,5 +1,6 @@
 """The harness on generated problems: every fit is a row, none runs twice, a kill loses nothing."""
 
+import io
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -307,3 +309,45 @@ def test_the_command_line_runs_and_reports(tmp_path):
     assert len(line) == 1
     assert json.loads(line[0])["status"] == "ok"
     assert (tmp_path / "report" / "fresh_splits.md").exists()
+
+
+def test_tables_of_openml(monkeypatch):
+    """The suite names tasks, a task its table and target; stand-ins answer for the network."""
+    answers = {
+        "study/353": {"study": {"tasks": {"task_id": [361234, 361235]}}},
+        "task/361234": {
+            "task": {
+                "input": [
+                    {"name": "estimation_procedure", "estimation_procedure": {"id": "7"}},
+                    {
+                        "name": "source_data",
+                        "data_set": {"data_set_id": "44956", "target_feature": "rings"},
+                    },
+                ]
+            }
+        },
+    }
+    frame = pd.DataFrame(
+        {"sex": ["F", "M", None], "length": [0.4, 0.5, 0.3], "old": [True, False, True]}
+    )
+    asked = {}
+
+    def fetch(**options):
+        asked.update(options)
+        return SimpleNamespace(data=frame, target=pd.Series([15, 7, 9]))
+
+    monkeypatch.setattr(
+        problems,
+        "urlopen",
+        lambda url, timeout: io.StringIO(
+            json.dumps(answers[url.removeprefix("https://www.openml.org/api/v1/json/")])
+        ),
+    )
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
+    assert problems.names(None)[:3] == ["openml:361234", "openml:361235", "made:masked_interaction"]
+    X, y = problems.load("openml:361234", None)
+    assert asked == {"data_id": 44956, "target_column": "rings", "as_frame": True}
+    assert [str(kind) for kind in X.dtypes] == ["category", "float64", "category"]
+    assert y.dtype == float
+    assert y.tolist() == [15.0, 7.0, 9.0]
+    assert str(frame["sex"].dtype) != "category"
