@@ -51,7 +51,7 @@ def measure(cell: dict[str, Any]) -> dict[str, Any]:
     why_not = rival.why_not(X) or rival.why_not(X_test)
     if why_not is not None:
         return {"status": "skipped", "reason": why_not}
-    X, X_test = rival.tables(X, y, X_test)
+    X, X_test = rival.tables(X, y, X_test, cell.get("tag", "default"))
     model = rival.make(dict(cell.get("params") or {}), cell.get("seed", cell["split"]))
     if rival.warm_up:
         rival.make({}, 0).fit(X[:WARM_UP_ROWS], y[:WARM_UP_ROWS])

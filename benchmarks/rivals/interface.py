@@ -80,6 +80,12 @@ class Rival:
             return f"{self.name} does not take missing values"
         return None
 
-    def tables(self, X: pd.DataFrame, y: np.ndarray, X_test: pd.DataFrame) -> tuple[Any, Any]:
-        """Both tables in the form the model takes."""
-        return (X, X_test) if self.takes_levels else numbers_only(X, y, X_test)
+    def tables(
+        self, X: pd.DataFrame, y: np.ndarray, X_test: pd.DataFrame, tag: str = "default"
+    ) -> tuple[Any, Any]:
+        """Both tables in the form the model takes.
+
+        Published parameters were found with encoded levels, so with them all models get numbers.
+        """
+        as_they_are = self.takes_levels and tag != "published"
+        return (X, X_test) if as_they_are else numbers_only(X, y, X_test)

@@ -262,6 +262,15 @@ def test_encoding_learns_from_training_rows_alone():
     np.testing.assert_array_equal(one, other)
 
 
+def test_published_parameters_get_levels_encoded_as_they_were_found_with():
+    X, y = problems.load(PROBLEM, None)
+    parts = (X[:500], y[:500], X[500:600])
+    own, _ = RIVALS["lightgbm"].tables(*parts)
+    assert own is parts[0]
+    encoded, _ = RIVALS["lightgbm"].tables(*parts, tag="published")
+    np.testing.assert_array_equal(encoded, numbers_only(*parts)[0])
+
+
 def test_problems_are_named_and_unknown_ones_refused():
     X, y = problems.load("made:friedman", None)
     assert X.shape == (1500, 10)
