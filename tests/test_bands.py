@@ -43,6 +43,9 @@ def test_bands_are_saved_scaled_and_independent_of_threads(fitted, tmp_path):
     np.testing.assert_array_equal(load_model(tmp_path / "m.tsl").predict_interval(X), interval)
     threads = TSLRegressor(**OPTIONS, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(threads.predict_interval(X), interval)
+    many = np.concatenate([X] * (10_000 // len(X) + 1))  # more rows than are predicted at a time
+    again = np.concatenate([interval] * (10_000 // len(X) + 1))
+    np.testing.assert_array_equal(model.predict_interval(many), again)
     scaled = TSLRegressor(**OPTIONS).fit(X, 4.0 * y)
     np.testing.assert_allclose(scaled.predict_interval(X), 4.0 * interval, rtol=1e-9)
 

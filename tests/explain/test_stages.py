@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seplearn import TSLRegressor, explain, load_model
+from seplearn import TSLRegressor, datasets, explain, load_model
 from tests import naive
 from tests.explained import (
     CASES,
@@ -119,6 +119,15 @@ def test_a_region_of_another_background():
     assert_close(result.mean_size, np.abs(flagged).mean(axis=0))
     assert result.n_rows == len(flagged)
     assert result.weight == pytest.approx(len(flagged) / 90)
+
+
+def test_a_background_without_names_is_warned_of_once():
+    X, y = datasets.masked_interaction(300, as_frame=True, random_state=0)
+    model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0).fit(X, y)
+    with pytest.warns(UserWarning, match="does not have valid feature names") as warned:
+        nameless = explain.stages(model, {"x1": (0.0, None)}, background=X.to_numpy())
+    assert len(warned) == 1
+    assert_close(nameless.mean, explain.stages(model, {"x1": (0.0, None)}, background=X).mean)
 
 
 @every_case

@@ -1,6 +1,10 @@
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 
 from seplearn import explain
 from seplearn.plots import plot_curve, plot_curves
@@ -85,3 +89,31 @@ def test_wide_models_show_what_varies_most():
     assert [a.get_xlabel()[:18] for a in asked.axes[::3]] == ["measurement number"] * 2
     with pytest.raises(ValueError, match=r"part must be one of .*'tilt'.*, got 'slope'"):
         plot_curve(explain.curves(wide(), 0)[0], part="slope")
+
+
+def test_a_curve_at_rest_looks_so():
+    """What is nothing is not magnified until it fills the panel."""
+    curve = explain.curves(fitted(), 0)["x"]
+    noise = 1e-6 * np.sin(np.arange(len(curve.plus)))
+    still = replace(
+        curve, plus=1 + noise, minus=1 - noise, backbone=1 + noise, tilt=noise, bands={}
+    )
+    figure = plot_curve(still)
+    figure.draw_without_rendering()
+    for panel in figure.axes[:2]:
+        low, high = panel.get_ylim()
+        assert high / low >= 1.1 - 1e-9
+        assert len([t for t in panel.get_yticks() if low <= t <= high]) >= 3
+    low, high = figure.axes[2].get_ylim()
+    assert high - low >= 0.1 - 1e-9
+
+
+def test_titles_stay_apart_in_the_place_of_an_axes():
+    figure = Figure(figsize=(9, 3), layout="constrained")
+    place = figure.subplots()
+    plot_curve(explain.curves(fitted(), 0)["x"], ax=place)
+    figure.draw_without_rendering()
+    boxes = [panel.title.get_window_extent() for panel in figure.axes if panel.get_title()]
+    assert len(boxes) == 3
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+    assert any("Stage 0" in panel.get_title() for panel in figure.axes)

@@ -125,7 +125,7 @@ def _inside(
     """Which rows lie in the region; ``table`` has their values, if there are any."""
     if not isinstance(region, Mapping):
         raise wrong_type("region", "a mapping of feature to (low, high) or to levels", region)
-    columns = None if table is None else subject.schema.columns_in(table, subject.owner)
+    columns = None if table is None else subject.schema.places_in(table, subject.owner)
     inside = np.ones(len(rows.codes), dtype=np.bool_)
     for feature, wanted in region.items():
         j = subject.feature(feature)

@@ -13,6 +13,8 @@ from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
 from seplearn.table.binning import Bins
 
+_BLOCK = 10_000  # rows at a time, where every replicate predicts them
+
 
 @dataclass(frozen=True, eq=False)
 class SeparationModel:
@@ -84,7 +86,10 @@ class SeparationModel:
         """
         if not self.stages:
             return np.full((len(codes), 2), self.intercept)
-        predictions = np.array([replicate.predict(codes) for replicate in self.replicates])
         ends = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
-        quantiles: FloatArray = np.quantile(predictions, ends, axis=0).T
+        quantiles = np.empty((len(codes), 2))
+        for start in range(0, len(codes), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            predictions = [replicate.predict(codes[part]) for replicate in self.replicates]
+            quantiles[part] = np.quantile(predictions, ends, axis=0).T
         return quantiles

@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from seplearn._errors import out_of_range
 from seplearn.explain.curves import Curve, StageCurves
 from seplearn.plots.panel import FeatureAxis, draw
 from seplearn.plots.style import BACKBONE, DOWN, GRID, TILT, UP, number, panels
 
+_NARROW_RANGE = 0.4  # decades
+_LEAST_FACTOR, _LEAST_TILT = 1.1, 0.1  # less of a range would magnify what is nothing
 _PARTS = ("factors", "backbone", "tilt")
 _TITLES = {"factors": "factors $a_+$, $a_-$", "backbone": "backbone $b$", "tilt": "tilt $d$"}
 
@@ -73,10 +75,7 @@ def plot_curves(
     for panel, part in zip(axes[0], parts * columns, strict=False):
         panel.set_title(_TITLES[part], fontsize=10)
     _add_legend(axes[0, 0])
-    if ax is None:
-        shown.suptitle(_title(curves, len(chosen)), fontsize=11)
-    else:
-        shown.set_title(_title(curves, len(chosen)), fontsize=11, pad=20)
+    _head(axes, shown, _title(curves, len(chosen)), ax is None)
     return shown
 
 
@@ -107,10 +106,23 @@ def plot_curve(curve: Curve, ax: Any = None, *, part: str | None = None) -> Any:
     axes, shown = panels(ax, 1, len(parts), (3.4 * len(parts), 2.7))
     for panel, one in zip(axes[0], parts, strict=True):
         _draw_part(panel, curve, one)
-        panel.set_title(f"{_TITLES[one]}, stage {curve.stage}", fontsize=10)
+        panel.set_title(_TITLES[one], fontsize=10)
         if one == "factors":
             _add_legend(panel)
+    if part is not None:
+        axes[0, 0].set_title(f"{_TITLES[part]}, stage {curve.stage}", fontsize=10)
+    else:
+        _head(axes, shown, f"Stage {curve.stage}", ax is None)
     return shown
+
+
+def _head(axes: Any, shown: Any, text: str, own_figure: bool) -> None:
+    """A title over all panels; in the place of an Axes, a line above that of the middle one."""
+    if own_figure:
+        shown.suptitle(text, fontsize=11)
+    else:
+        middle = axes[0, axes.shape[1] // 2]
+        middle.set_title(f"{text}\n{middle.get_title()}", fontsize=10)
 
 
 def _parts_of(curves: StageCurves) -> tuple[str, ...]:
@@ -159,6 +171,8 @@ def _draw_part(ax: Axes, curve: Curve, part: str) -> None:
         ax.axhline(neutral, color=GRID, linewidth=0.8, zorder=0)
         if part == "backbone":
             log_scale(ax)
+        else:
+            _widen(ax)
     feature.density(ax)
     feature.dress(ax)
 
@@ -203,12 +217,24 @@ def _say_none(ax: Axes, curve: Curve, part: str) -> None:
     )
 
 
+def _widen(ax: Axes) -> None:
+    """A range of tilts in which a curve at rest looks so."""
+    low, high = ax.get_ylim()
+    slack = 0.5 * max(0.0, _LEAST_TILT - (high - low))
+    ax.set_ylim(low - slack, high + slack, auto=None)
+
+
 def log_scale(ax: Axes) -> None:
-    """A logarithmic y-axis with plain numbers, few of them."""
+    """A logarithmic y-axis with plain numbers, few of them; a curve at rest looks so."""
     ax.set_yscale("log")
     low, high = ax.get_ylim()
+    slack = math.sqrt(max(1.0, _LEAST_FACTOR * low / high))
+    low, high = low / slack, high * slack
+    ax.set_ylim(low, high, auto=None)
     decades = np.log10(high / low)
     subs = (1.0,) if decades > 2.5 else (1.0, 2.0, 5.0) if decades > 0.8 else (1.0, 1.5, 2, 3, 5, 7)
-    ax.yaxis.set_major_locator(LogLocator(subs=subs, numticks=8))
+    even = MaxNLocator(5)  # in a narrow range there may be none of those numbers
+    locator = LogLocator(subs=subs, numticks=8) if decades > _NARROW_RANGE else even
+    ax.yaxis.set_major_locator(locator)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())

@@ -28,6 +28,7 @@ from seplearn.plots.style import (
 )
 from seplearn.plots.surface import signed_norm
 
+_LETTER = 0.018  # width of a letter in a bar, in widths of the panel
 _STRONG_TILT = 2.0  # one product is then 50 times the other: nothing is left to turn
 
 
@@ -143,6 +144,7 @@ def _backbone_shares(
         ax.barh(
             at, share[:, j], 0.7, left=left, edgecolor="white", color=[(color, a) for a in alpha]
         )  # fmt: skip
+        _write_inside(ax, names[k], left, share[:, j], alpha)
         keys.append(Patch(color=color, label=f"{names[k]} = {short(local.values[j], 12)}"))
         left = left + share[:, j]
     rest = local.backbone_share[named].sum(axis=1) - left
@@ -156,6 +158,17 @@ def _backbone_shares(
     ax.set_title("share of the backbone (pale: quieter)", fontsize=10)
     place: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "ncols": 2}
     ax.legend(handles=keys, frameon=False, fontsize=7, handlelength=1, columnspacing=1, **place)
+
+
+def _write_inside(
+    ax: Axes, name: str, left: FloatArray, width: FloatArray, alpha: FloatArray
+) -> None:
+    """The feature's name in its bars, where it fits: colours alone are hard to match when pale."""
+    for row in np.flatnonzero(width >= 0.03 + _LETTER * len(name)):
+        ax.text(
+            left[row] + 0.5 * width[row], float(row), name, ha="center", va="center", fontsize=7,
+            color="white" if alpha[row] == 1.0 else "0.1",
+        )  # fmt: skip
 
 
 def _tilts(ax: Axes, local: LocalExplanation, named: IntArray, most: int) -> None:

@@ -45,17 +45,22 @@ class Schema:
 
     def columns_in(self, table: Table, estimator: str) -> list[int]:
         """Where the features are in ``table``: by name if both have names, else by position."""
+        places = self.places_in(table, estimator)
+        if self.names is not None and table.names is None:
+            warn(
+                f"X does not have valid feature names, but {estimator} was fitted with feature "
+                "names; columns are taken in the order of fit"
+            )
+        return places
+
+    def places_in(self, table: Table, estimator: str) -> list[int]:
+        """As :meth:`columns_in`, of a table that was looked at before: without its warning."""
         if self.names is not None and table.names is not None:
             return self._by_name(table.names)
         if table.n_columns != self.n_features:
             raise ValueError(
                 f"X has {table.n_columns} features, but {estimator} is expecting "
                 f"{self.n_features} features as input"
-            )
-        if self.names is not None:
-            warn(
-                f"X does not have valid feature names, but {estimator} was fitted with feature "
-                "names; columns are taken in the order of fit"
             )
         return list(range(self.n_features))
 
