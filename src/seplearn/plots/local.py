@@ -28,7 +28,7 @@ from seplearn.plots.style import (
 )
 from seplearn.plots.surface import signed_norm
 
-_LETTER = 0.018  # width of a letter in a bar, in widths of the panel
+_LETTER = 0.02  # width of a letter in a bar, in widths of the panel
 _STRONG_TILT = 2.0  # one product is then 50 times the other: nothing is left to turn
 
 
