@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import TSLRegressor, explain, load_model
+from seplearn import SepALSRegressor, TSLRegressor, datasets, explain, load_model
 from seplearn._params import TSL_PARAMETERS
 from seplearn.cli import command_line
 from seplearn.cli.tables import column_names, read_table
@@ -185,6 +185,22 @@ def test_explain_draws_and_tells_numbers(files):
     assert told["prediction"] == local.prediction
     sizes = [stage["contribution"] for stage in told["stages"]]
     assert told["intercept"] + sum(sizes) == pytest.approx(told["prediction"], rel=1e-9)
+    assert told["remarks"] == {}
+
+
+def test_explain_remarks_on_values_unlike_the_training_rows(files, tmp_path):
+    strange = unseen(files).drop(columns=["rent", "id"]).head(1).assign(area=1e5)
+    strange.to_csv(tmp_path / "strange.csv", index=False)
+    done = run("explain", files / "rent.tsl", tmp_path / "strange.csv")
+    assert "\narea: above all training values (" in done.stdout
+
+
+def test_explain_of_signed_factors_says_that_they_have_no_backbone(files, tmp_path):
+    X, y = datasets.rents(300, random_state=0)
+    SepALSRegressor(random_state=0).fit(X, y).save(tmp_path / "s.tsl")
+    X.head(1).to_csv(tmp_path / "one.csv", index=False)
+    done = run("explain", tmp_path / "s.tsl", tmp_path / "one.csv")
+    assert "have signs: no backbone, no tilt." in done.stdout
 
 
 def test_curves_info_and_report(files, tmp_path):

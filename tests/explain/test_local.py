@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import explain
+from seplearn import TSLRegressor, explain
 from tests import naive_explain as naive
 from tests.explained import CASES, NAMES, array, assert_close, bands, joint, turned
 
@@ -104,6 +104,35 @@ def test_values_are_what_a_reader_would_write():
     assert explain.local(model, rows, 1).values == ("missing", "1e+09", "0", "missing", "0")
     assert explain.local(model, rows, 2).values[3] == "moon"
     assert explain.local(model, rows).names == tuple(NAMES)
+
+
+def test_values_unlike_all_training_rows_are_remarked():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "size": np.r_[2.5, rng.uniform(3, 9, 298), 9.25],
+            "gap": np.where(rng.random(300) < 0.1, np.nan, rng.normal(size=300)),
+            "kind": rng.choice(["a", "b"], 300),
+        }
+    )
+    model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0)
+    model.fit(X, X["size"] * (X["kind"] == "a"))
+    rows = pd.DataFrame(
+        [[9.25, np.nan, "a"], [9.26, 0.0, "c"], [-np.inf, 0.0, "b"], [np.nan, 0.0, None]],
+        columns=X.columns,
+    )
+    assert explain.local(model, rows, 0).remarks == {}
+    assert explain.local(model, rows, 1).remarks == {
+        "size": "above all training values (2.5 to 9.25), counts as the largest",
+        "kind": "never seen in training, counts as neutral",
+    }
+    assert "below all training values" in explain.local(model, rows, 2).remarks["size"]
+    never = "never missing in training, counts as neutral"
+    assert explain.local(model, rows, 3).remarks == {"size": never, "kind": never}
+    largest = rows.assign(size=9.25)
+    assert model.predict(rows)[1] == model.predict(largest)[1]
+    drawn = explain.local(model, rows, 1).plot()
+    assert "above all training values" in drawn.axes[0].get_xlabel()
 
 
 def test_columns_are_found_by_name():

@@ -284,6 +284,9 @@ HOSTILE = {
     "no parameters": lambda h, o: h.update(params=None),
     "a library that is a list": lambda h, o: h.update(frame=["pandas"]),
     "values of an axis that has none": lambda h, o: h["axes"][0].update(values=True),
+    "a range upside down": lambda h, o: h["axes"][0].update(range=[2.0, 1.0]),
+    "a range of one end": lambda h, o: h["axes"][0].update(range=[2.0]),
+    "a range in words": lambda h, o: h["axes"][0].update(range="wide"),
     "reference rows of another width": lambda h, o: o["reference_codes"].update(shape=[300, 2]),
     "reference rows without weights": lambda h, o: o.update(
         weights=o.pop("reference_weight")  # under another name
@@ -347,3 +350,12 @@ def test_the_plain_form_is_json_and_scores(tmp_path):
     plain = json.loads(text)
     expected = model.predict(pd.DataFrame(rows))
     np.testing.assert_allclose([scope["predict"](plain, r) for r in rows], expected, rtol=1e-9)
+
+
+def test_ranges_of_numeric_features_are_kept_and_may_be_open(tmp_path):
+    X = np.array([[1.5, -np.inf, np.nan, 0.0], [7.25, 2.0, np.nan, 0.0]] * 30)
+    model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0).fit(X, X[:, 0])
+    model.save(tmp_path / "m.tsl")
+    expected = [(1.5, 7.25), (-math.inf, 2.0), None, (0.0, 0.0)]
+    for one in (model, load_model(tmp_path / "m.tsl")):
+        assert [axis.range for axis in one.model_.bins.axes] == expected

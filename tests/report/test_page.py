@@ -99,6 +99,18 @@ def test_the_number_shown_is_the_prediction(model, flats, path, open_page):
         assert shown == pytest.approx(value, rel=1e-9)
 
 
+def test_values_unlike_all_training_rows_are_remarked(model, path, open_page):
+    opened = open_page(path)
+    low, high = model.model_.bins.axes[0].range
+    control = opened.page.locator("[data-feature='0']")
+    words = ((high + 1, "Above all training values"), (low - 1, "it counts as the smallest"))
+    for value, word in words:
+        opened.page.evaluate(SET_ROW, [value])
+        assert word in control.inner_text()
+    opened.page.evaluate(SET_ROW, [high])
+    assert "training values" not in control.inner_text()
+
+
 def test_sliders_move_the_prediction_by_keyboard(model, flats, path, open_page):
     opened = open_page(path)
     before = opened.exact

@@ -48,6 +48,10 @@ def explain(model: str, table: str, row: int, as_json: bool) -> None:
     click.echo(waterfall(_steps(local), local.intercept, "prediction"))
     if len(local.contributions):
         click.echo(f"\n{_features(local)}")
+    if local.remarks:
+        click.echo("")
+    for name, remark in local.remarks.items():
+        click.echo(f"{shortened(name)}: {remark}")
 
 
 def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
@@ -66,6 +70,8 @@ def _features(local: LocalExplanation) -> str:
     """What every feature does in the stage that contributes most."""
     s = int(np.argmax(np.abs(local.contributions)))
     loud, turn = np.log(local.backbone[s]), local.tilt[s]
+    if np.isnan(loud).all() and np.isnan(turn).all():
+        return f"Factors of stage {s}, which contributes most, have signs: no backbone, no tilt."
     sizes = np.abs(np.nan_to_num(loud)) + np.abs(np.nan_to_num(turn))
     rows = [
         (
@@ -91,6 +97,7 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
         "prediction": local.prediction,
         "intercept": local.intercept,
         "values": dict(zip(local.names, local.values, strict=True)),
+        "remarks": local.remarks,
         "stages": [
             {
                 "stage": s,

@@ -105,6 +105,23 @@ def row_texts(
     return tuple(zip(*texts, strict=True))
 
 
+def remark(axis: Axis, frequencies: FloatArray, code: int, value: Any) -> str:
+    """What is made of a value that no training row is like; empty for any other.
+
+    ``code`` is the bin of the value, ``frequencies`` are those of the axis' bins.
+    """
+    if is_missing(value):
+        return "" if frequencies[code] > 0 else "never missing in training, counts as neutral"
+    if isinstance(axis, CategoricalAxis):
+        is_new = code == len(axis.levels) + 2
+        return "never seen in training, counts as neutral" if is_new else ""
+    if axis.range is None or axis.range[0] <= value <= axis.range[1]:
+        return ""
+    ends = " to ".join(_text(end) for end in axis.range)
+    side, like = ("above", "largest") if value > axis.range[1] else ("below", "smallest")
+    return f"{side} all training values ({ends}), counts as the {like}"
+
+
 def _text(value: Any) -> str:
     if is_missing(value):
         return "missing"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn.explain.axes import row_texts
+from seplearn.explain.axes import remark, row_texts
 from seplearn.explain.curves import backbone_and_tilt, stage_scales
 from seplearn.explain.importance import shares
 from seplearn.explain.products import rest_of_products
@@ -15,7 +15,8 @@ from seplearn.explain.result import Explanation, band_of
 from seplearn.explain.subject import Subject, check_level, check_position
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.model import SeparationModel
-from seplearn.table.columns import make_frame, open_table
+from seplearn.table.binning import CategoricalAxis
+from seplearn.table.columns import Table, make_frame, open_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,6 +43,9 @@ class LocalExplanation(Explanation):
         Bootstrap bands of the contributions.
     interval : array of shape (2,), or None
         Bootstrap interval of the prediction.
+    remarks : dict of str to str
+        Features whose value no training row is like (out of range, a new level, missing for the
+        first time), and what is made of it.
 
     Examples
     --------
@@ -70,6 +74,7 @@ class LocalExplanation(Explanation):
     tilt_intercept: FloatArray
     bands: FloatArray | None = None
     interval: FloatArray | None = None
+    remarks: dict[str, str] = field(default_factory=dict)
 
     @property
     def backbone_share(self) -> FloatArray:
@@ -167,8 +172,21 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
         tilt_intercept=scales[:, 1],
         bands=band_of([other.contributions(codes)[0] for other in fitted.replicates], level),
         interval=band_of([other.predict(codes)[0] for other in fitted.replicates], level),
+        remarks=_remarks(subject, table, columns, codes[0]),
         library=subject.schema.library or table.library,
     )
+
+
+def _remarks(
+    subject: Subject, table: Table, columns: list[int], codes: CodeArray
+) -> dict[str, str]:
+    bins = subject.model.bins
+    found = {}
+    for j, (axis, column) in enumerate(zip(bins.axes, columns, strict=True)):
+        is_level = isinstance(axis, CategoricalAxis)
+        value = (table.levels(column) if is_level else table.numbers(column))[0]
+        found[subject.names[j]] = remark(axis, bins.frequencies[bins.axis(j)], codes[j], value)
+    return {name: text for name, text in found.items() if text}
 
 
 def _at(model: SeparationModel, codes: CodeArray) -> tuple[FloatArray, FloatArray]:

@@ -128,9 +128,27 @@ def _replicate_tensors(model: SeparationModel, n_branches: int) -> dict[str, Flo
 
 def _axis_header(axis: Axis) -> dict[str, Any]:
     if isinstance(axis, NumericAxis):
+        ends = None if axis.range is None else [_end(end) for end in axis.range]
         known = axis.values is not None
-        return {"kind": "numeric", "n_edges": len(axis.edges), "values": known}
+        return {"kind": "numeric", "n_edges": len(axis.edges), "values": known, "range": ends}
     return {"kind": "categorical", "levels": axis.levels, "rare": axis.rare}
+
+
+def _end(value: float) -> float | None:
+    """The end of a range as JSON, which has no infinity."""
+    return value if math.isfinite(value) else None
+
+
+def _range(ends: Any) -> tuple[float, float] | None:
+    if ends is None:
+        return None
+    low, high = ends
+    low, high = (
+        -math.inf if low is None else _finite(low),
+        math.inf if high is None else _finite(high),
+    )
+    _require(low <= high, "range of a numeric feature")
+    return low, high
 
 
 def _branch_header(branch: Branch | None) -> str:
@@ -247,7 +265,7 @@ def _axes(headers: Any, edges: FloatArray, values: FloatArray) -> tuple[Axis, ..
                 known = values[values_used : values_used + size + 1]
                 _require(len(known) == size + 1, "values of a numeric feature")
                 values_used += size + 1
-            axes.append(NumericAxis(own, known))
+            axes.append(NumericAxis(own, known, _range(header.get("range"))))
             used += size
         else:
             _require(header["kind"] == "categorical", "unknown kind of feature")

@@ -28,6 +28,7 @@ from seplearn.plots.style import (
 )
 from seplearn.plots.surface import signed_norm
 
+_MOST_REMARKS = 5
 _LETTER = 0.02  # width of a letter in a bar, in widths of the panel
 _STRONG_TILT = 2.0  # one product is then 50 times the other: nothing is left to turn
 
@@ -73,6 +74,8 @@ def plot_local(
     rows = 1 + len(named) + bool(len(rest)) + 1
     axes, shown = panels(ax, 1, 3, (13.5, 1.7 + 0.36 * rows), width_ratios=(1.25, 1, 1.1))
     _waterfall(axes[0, 0], local, named, rest)
+    remarks = [f"{short(name)}: {text}" for name, text in local.remarks.items()]
+    axes[0, 0].set_xlabel("\n".join(remarks[:_MOST_REMARKS]), fontsize=7, color=QUIET)
     if len(named):
         features = _loudest(local, named, max_features)
         _backbone_shares(axes[0, 1], local, named, features, tolerance)

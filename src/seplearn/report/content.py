@@ -103,6 +103,7 @@ def _feature(name: str, axis: Axis, frequencies: FloatArray) -> dict[str, Any]:
             "bounds": _doubles(bin_bounds(axis)),
             "centres": _doubles(bin_values(axis)[:-1].astype(np.float64)),
             "few": axis.values is not None,
+            "range": _doubles(np.array(axis.range or (-np.inf, np.inf))),
         }
     return shared | {"kind": "levels", "levels": list(axis.levels), "rare": list(axis.rare)}
 

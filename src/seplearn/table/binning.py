@@ -33,10 +33,13 @@ class NumericAxis:
     ----------
     values : array of shape (len(edges) + 1,), optional
         The one training value in each ordered bin, for a feature with few distinct values.
+    range : (float, float), optional
+        The smallest and the largest training value; None if all were missing.
     """
 
     edges: FloatArray
     values: FloatArray | None = None
+    range: tuple[float, float] | None = None
 
     @property
     def n_bins(self) -> int:
@@ -144,12 +147,14 @@ def find_edges(column: FloatArray, max_bins: int) -> FloatArray:
 def find_numeric_axis(column: FloatArray, max_bins: int) -> NumericAxis:
     """The axis of a column of numbers; it remembers values that are few and often."""
     edges = find_edges(column, max_bins)
+    low, high = float(np.fmin.reduce(column)), float(np.fmax.reduce(column))  # NaN if all are
+    ends = (low, high) if low <= high else None
     if len(edges) >= _FEW_VALUES:
-        return NumericAxis(edges)
+        return NumericAxis(edges, None, ends)
     known = column[~np.isnan(column)]
     values = np.unique(known)
     shared = len(values) == len(edges) + 1 and len(known) >= _ROWS_PER_VALUE * len(values)
-    return NumericAxis(edges, values if shared else None)
+    return NumericAxis(edges, values if shared else None, ends)
 
 
 def _quantile_and_tail_ranks(begins_run: IntArray, n: int, max_cuts: int) -> IntArray:

@@ -23,6 +23,7 @@ for (const [index, given] of page.features.entries()) {
   if (given.kind === "numeric") {
     feature.edges = doubles(given.edges);
     feature.bounds = doubles(given.bounds);
+    feature.range = doubles(given.range);
     feature.centres = doubles(given.centres);
     feature.nOrdered = feature.edges.length + 1;
     feature.missing = feature.nOrdered;

@@ -173,11 +173,10 @@ function remark(feature, value, code) {
   if (typeof value !== "number") {
     return feature.frequencies[feature.missing] > 0 ? "" : "Never missing in training: it counts as neutral.";
   }
-  const outside = value < feature.bounds[0] || value > feature.bounds[feature.bounds.length - 1];
-  if (!outside) return "";
-  if (!feature.edges.length) return "Far out: all values are treated alike.";
-  const last = value < feature.bounds[0] ? feature.edges[0] : feature.edges[feature.edges.length - 1];
-  return `Far out: all values beyond ${short(last)} are treated alike.`;
+  const [low, high] = feature.range;
+  if (low <= value && value <= high) return "";
+  const [side, like] = value > high ? ["Above", "largest"] : ["Below", "smallest"];
+  return `${side} all training values (${short(low)} to ${short(high)}): it counts as the ${like}.`;
 }
 
 function compare(value) {
