@@ -21,7 +21,7 @@ from seplearn.kernels.compiler import kernel, part
 from seplearn.kernels.random import bootstrap_counts, draw_head
 from seplearn.kernels.scalar import solve_two_tensor
 from seplearn.kernels.sorting import sort_by_key
-from seplearn.kernels.sums import fill_sums, huber_weight, multiply_rows, rows_of_bag
+from seplearn.kernels.sums import fill_sums, huber_weight, multiply_interval, rows_of_bag
 
 # Two features that divide the bag alike gain alike up to rounding; the first of them is taken, so
 # that the order of the rows, and with it the rounding, decides nothing.
@@ -210,7 +210,7 @@ def multiply_region(state: GridState, rules: RefineRules, axis: int, lo: int, hi
         state.log_factors[0, b] += np.log(abs(v_plus))
         state.log_factors[1, b] += np.log(v_minus)
         state.negative[b] ^= v_plus < 0.0
-    multiply_rows(state, rules, axis, lo, hi, v_plus, v_minus)
+    multiply_interval(state, rules, axis, lo, hi, v_plus, v_minus)
 
 
 @part

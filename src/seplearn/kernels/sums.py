@@ -182,7 +182,7 @@ def multiply_row(
 
 
 @part
-def multiply_rows(
+def multiply_interval(
     state: GridState,
     rules: RefineRules,
     axis: int,

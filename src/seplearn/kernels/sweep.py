@@ -59,7 +59,7 @@ def multiply_and_sum(
 
 
 @part
-def multiply_rows(
+def multiply_last(
     left: CodeArray, factors: FloatArray, products: FloatArray, residual: FloatArray
 ) -> None:
     """Apply the factors of the last axis of a stage."""
@@ -150,6 +150,21 @@ def scale_loss(
 
 
 @part
+def falling_scale_step(
+    uu: float, vv: float, uv: float, ru: float, rv: float, energy: float, present: BoolArray
+) -> tuple[float, float]:
+    """The step of (b0, d0), halved until the loss does not rise."""
+    backbone, tilt = scale_step(uu, vv, uv, ru, rv, energy, present)
+    before = scale_loss(uu, vv, uv, ru, rv, energy, 0.0, 0.0)
+    while scale_loss(uu, vv, uv, ru, rv, energy, backbone, tilt) > before:
+        backbone, tilt = 0.5 * backbone, 0.5 * tilt
+        if abs(backbone) + abs(tilt) < 1e-12:
+            backbone = tilt = 0.0
+            break
+    return backbone, tilt
+
+
+@part
 def load_curve(block: Block, curves: FloatArray, first: int, n_bins: int) -> None:
     """Copy a stage's curves on one axis into the block, interleaved, and clear its sums."""
     for b in range(n_bins):
@@ -162,6 +177,24 @@ def store_curve(block: Block, curves: FloatArray, first: int, n_bins: int) -> No
     """Copy the block's curves back."""
     for b in range(n_bins):
         curves[0, first + b], curves[1, first + b] = block.curve[2 * b], block.curve[2 * b + 1]
+
+
+@part
+def learn_smoothness(
+    block: Block,
+    mu: FloatArray,
+    curvature: tuple[float, float],
+    noise: tuple[float, float],
+    present: BoolArray,
+    rate: float,
+    n_bins: int,
+    n_ordered: int,
+) -> float:
+    """Learn the penalties of backbone and, with two products, tilt; return their freedom."""
+    freedom = learn_penalties(block, mu, 0, curvature[0], noise[0], rate, n_bins, n_ordered)
+    if present[0] and present[1]:
+        freedom += learn_penalties(block, mu, 1, curvature[1], noise[1], rate, n_bins, n_ordered)
+    return freedom
 
 
 @part
@@ -188,13 +221,7 @@ def sweep_stage(
     noise_backbone = max(ruu / max(uu, 1e-300), mean_square) * inflation
     noise_tilt = max(rvv / vv, mean_square) * inflation
     energy = rules.energy * mean_square
-    backbone, tilt = scale_step(uu, vv, uv, ru, rv, energy, present)
-    before = scale_loss(uu, vv, uv, ru, rv, energy, 0.0, 0.0)
-    while scale_loss(uu, vv, uv, ru, rv, energy, backbone, tilt) > before:
-        backbone, tilt = 0.5 * backbone, 0.5 * tilt
-        if abs(backbone) + abs(tilt) < 1e-12:
-            backbone = tilt = 0.0
-            break
+    backbone, tilt = falling_scale_step(uu, vv, uv, ru, rv, energy, present)
     state.scales[stage, 0] += backbone
     state.scales[stage, 1] += tilt
     left = table.visits[0]
@@ -221,15 +248,17 @@ def sweep_stage(
         curvature = update_block(block, mu, n_bins, n_ordered, table.direction[j], present, rules)
         store_curve(block, curves, first, n_bins)
         if rules.learns:
-            freedom = learn_penalties(
-                block, mu, 0, curvature[0], noise_backbone, rules.rate, n_bins, n_ordered
+            state.freedom[stage, j] = learn_smoothness(
+                block,
+                mu,
+                curvature,
+                (noise_backbone, noise_tilt),
+                present,
+                rules.rate,
+                n_bins,
+                n_ordered,
             )
-            if present[0] and present[1]:
-                freedom += learn_penalties(
-                    block, mu, 1, curvature[1], noise_tilt, rules.rate, n_bins, n_ordered
-                )
-            state.freedom[stage, j] = freedom
-    multiply_rows(table.codes[left], block.factors, products, state.residual)
+    multiply_last(table.codes[left], block.factors, products, state.residual)
 
 
 @kernel
