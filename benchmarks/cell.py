@@ -16,6 +16,7 @@ import time
 import warnings
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def measure(cell: dict[str, Any]) -> dict[str, Any]:
     X, X_test = rival.tables(X, y, X_test, cell.get("tag", "default"))
     model = rival.make(dict(cell.get("params") or {}), cell.get("seed", cell["split"]))
     if rival.warm_up:
-        rival.make({}, 0).fit(X[:WARM_UP_ROWS], y[:WARM_UP_ROWS])
+        rival.make(dict(cell.get("params") or {}), 0).fit(X[:WARM_UP_ROWS], y[:WARM_UP_ROWS])
     started = time.perf_counter()
     model.fit(X, y)
     fitted = time.perf_counter()
@@ -83,8 +84,16 @@ def _version(package: str) -> str:
         return "unknown"
 
 
+def _end_with(parent: int) -> None:
+    """End this process when the run that started it is gone, however it was ended."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
 def main() -> None:
     warnings.filterwarnings("ignore")
+    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     cell = json.load(sys.stdin)
     try:
         row = measure(cell)

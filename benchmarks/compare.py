@@ -63,6 +63,15 @@ def checked_out(revision: str):
             subprocess.run(remove, cwd=ROOT, check=False, capture_output=True)
 
 
+def resolved(revision: str) -> str:
+    """The commit that a revision means."""
+    command = ["git", "rev-parse", "--short", "--verify", "--quiet", f"{revision}^{{commit}}"]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise ValueError(f"--base must be a revision that git knows, got {revision!r}")
+    return done.stdout.strip()
+
+
 def times(tree: Path) -> dict[str, float]:
     """Seconds of every case with the package of ``tree``."""
     environment = os.environ | {"PYTHONPATH": str(tree / "src")}
@@ -116,6 +125,7 @@ def main(
     base: str, repetitions: int, relative: float, absolute: float, output: Path | None = None
 ) -> int:
     """Compare the working tree with a revision; 1 if anything is slower."""
+    base = resolved(base)
     with checked_out(base) as tree:
         rows = verdicts(alternate(tree, ROOT, repetitions), relative, absolute)
     table = markdown(rows)

@@ -1,7 +1,9 @@
 """Time and memory against the number of rows and of features, every model with its defaults.
 
-The same cells as any other run, on generated tables (:func:`benchmarks.problems.grown`). When a
-fit took too long or crashed, larger ones of the same model are rows that say so and are not tried.
+The same cells as any other run, on generated tables (:func:`benchmarks.problems.grown`). Our time
+depends on how many stages a split makes it choose, so there are several splits, of smaller tables
+at least. When a fit took too long or crashed, larger ones of the same model are rows that say so
+and are not tried.
 
     python -m benchmarks growth
 """
@@ -23,6 +25,7 @@ RIVALS = ("seplearn", "tensorsl", "ebm", "lightgbm", "xgboost")
 Sizes = tuple[tuple[int, int], ...]
 BY_ROWS = tuple((n, 10) for n in (1_000, 10_000, 100_000, 1_000_000))
 BY_FEATURES = tuple((10_000, p) for p in (5, 10, 20, 50, 100, 200))
+_SMALL = 1_000_000  # values in a table of which all splits are measured; of larger ones the first
 
 
 def measure(
@@ -30,24 +33,30 @@ def measure(
     rivals: tuple[str, ...],
     timeout: float,
     series: Iterable[Sizes] = (BY_ROWS, BY_FEATURES),
+    splits: tuple[int, ...] = (0,),
     **options: Any,
 ) -> None:
     """Run what has no row, small tables first, one fit at a time."""
-    about = {"commit": machine.commit(), "machine": machine.describe("numpy")}
     for sizes in tqdm(list(series), desc="rows, features"):
         for rival in tqdm(rivals, desc="models", leave=False):
             too_much: str | None = None
             for n, p in sizes:
-                [cell] = run.cells([f"grown:{n}x{p}"], [0], [rival], **options)
-                if tuple(cell[name] for name in KEY) not in rows.done():
-                    if too_much is None:
-                        row = run.run_cell(cell, timeout)
-                    else:
-                        row = {name: cell[name] for name in KEY}
-                        row |= {"status": "skipped", "reason": f"{too_much} did not end well"}
-                    rows.append(row | about)
-                if _status(rows, cell) != "ok":
-                    too_much = too_much or cell["problem"]
+                own = splits if n * p <= _SMALL else splits[:1]
+                for cell in run.cells([f"grown:{n}x{p}"], own, [rival], **options):
+                    _measure_cell(rows, cell, timeout, too_much)
+                    if _status(rows, cell) != "ok":
+                        too_much = too_much or cell["problem"]
+
+
+def _measure_cell(rows: Rows, cell: dict[str, Any], timeout: float, too_much: str | None) -> None:
+    if not rows.to_do([cell]):
+        return
+    if too_much is None:
+        row = run.Fits().run_cell(cell, timeout)
+    else:
+        row = {name: cell[name] for name in KEY} | {"status": "skipped"}
+        row["reason"] = f"{too_much} did not end well"
+    rows.append(row | {"commit": machine.commit(), "machine": machine.describe("numpy")})
 
 
 def _status(rows: Rows, cell: dict[str, Any]) -> str:
@@ -55,13 +64,26 @@ def _status(rows: Rows, cell: dict[str, Any]) -> str:
     return str(keyed[tuple(cell[name] for name in KEY)]["status"])
 
 
-def table(rows: list[dict[str, Any]], column: str, sizes: Sizes) -> Any:
-    """Sizes by rivals; NaN where there is no result."""
-    found = {(row["problem"], row["rival"]): row[column] for row in rows if row["status"] == "ok"}
+def table(rows: list[dict[str, Any]], column: str, sizes: Sizes, how: Any = np.median) -> Any:
+    """Sizes by rivals, the median over splits; NaN where there is no result."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        if row["status"] == "ok":
+            found.setdefault((row["problem"], row["rival"]), []).append(row[column])
     names = [f"grown:{n}x{p}" for n, p in sizes]
     rivals = [r for r in RIVALS if any((name, r) in found for name in names)]
-    values = [[found.get((name, rival), np.nan) for rival in rivals] for name in names]
+    values = [[how(found.get((name, rival), [np.nan])) for rival in rivals] for name in names]
     return pd.DataFrame(values, index=[f"{n:,} x {p}" for n, p in sizes], columns=rivals)
+
+
+def _ours(rows: list[dict[str, Any]], column: str, sizes: Sizes) -> Any:
+    """Our number, with its range where several splits differ in the digits shown."""
+    low, middle, high = (
+        table(rows, column, sizes, how)["seplearn"].map(lambda v: f"{v:.3g}")
+        for how in (np.min, np.median, np.max)
+    )
+    spread = " (" + low + " to " + high + ")"
+    return middle + spread.where(low != high, "")
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
@@ -72,15 +94,19 @@ def markdown(rows: list[dict[str, Any]]) -> str:
     what = (
         f"Generated tables, defaults of every model, {' or '.join(map(str, cores))} core(s) for "
         "each fit, one after the other. Times and memory are given as multiples of ours; below 1 "
-        "is better for the rival. Memory is the peak of the process, table included."
+        "is better for the rival. Where several splits were measured it is their median, of ours "
+        "with the range: its time depends on how many stages it chooses. Memory is the peak of the "
+        "process, table included."
     )
     lines = ["# Time and memory against rows and features", "", what, ""]
     for sizes in (BY_ROWS, BY_FEATURES):
         for column, title in (("fit_seconds", "Time to fit"), ("peak_mib", "Peak memory")):
             numbers = table(rows, column, sizes)
+            if "seplearn" not in numbers:
+                continue
             unit = "s" if column == "fit_seconds" else "MiB"
             shown = numbers.div(numbers["seplearn"], axis=0).map(_multiple)
-            shown.insert(0, f"ours, {unit}", numbers["seplearn"].map(lambda v: f"{v:.3g}"))
+            shown.insert(0, f"ours, {unit}", _ours(rows, column, sizes))
             against = "rows" if sizes is BY_ROWS else "features"
             lines += markdown_table(shown.drop(columns="seplearn"), f"{title} against {against}")
     missing = [row for row in rows if row["status"] != "ok"]

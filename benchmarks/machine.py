@@ -21,12 +21,16 @@ def describe(*packages: str) -> dict[str, object]:
 
 
 def commit() -> str:
-    """The commit that is measured, marked when files differ from it."""
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent
-    )
-    return done.stdout.strip() or "unknown"
+    """The commit that is measured, marked when files other than results differ from it."""
+    name = _git("describe", "--always", "--exclude=*")
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ":!benchmarks/results")
+    return f"{name}-dirty" if name and changed else name or "unknown"
+
+
+def _git(*command: str) -> str:
+    root = Path(__file__).parents[1]
+    done = subprocess.run(["git", *command], capture_output=True, text=True, check=False, cwd=root)
+    return done.stdout.strip()
 
 
 def _processor() -> str:

@@ -8,6 +8,7 @@ features.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,23 +34,37 @@ def names(folder: Path | None) -> list[str]:
     return [f"openml:{task}" for task in tasks] + made
 
 
+def check(name: str, folder: Path | None) -> None:
+    """Raise, before any work, for a name that is no problem."""
+    kind, _, rest = name.partition(":")
+    if kind == "made" and rest not in MADE:
+        raise ValueError(f"problem must be one of {sorted(MADE)} after 'made:', got {rest!r}")
+    if kind == "grown" and not re.fullmatch(r"[1-9]\d*x[1-9]\d*", rest):
+        raise ValueError(f"problem must be like 'grown:1000x20', got {name!r}")
+    if kind == "openml" and not rest.isdigit():
+        raise ValueError(f"problem must be like 'openml:361255', got {name!r}")
+    if kind in ("made", "grown", "openml"):
+        return
+    if folder is None or not (folder / "data" / "datasets.json").exists():
+        raise ValueError(f"problem {name!r} needs --data-dir, the folder with data/datasets.json")
+    entries = [entry["name"] for entry in data.datasets(folder)]
+    if name not in entries:
+        raise ValueError(f"problem must be one of {sorted(entries)}, got {name!r}")
+
+
 def load(name: str, folder: Path | None) -> Table:
     """A table with categorical columns of dtype ``category``, and its target."""
+    check(name, folder)
     kind, _, rest = name.partition(":")
     if kind == "made":
-        if rest not in MADE:
-            raise ValueError(f"problem must be one of {sorted(MADE)} after 'made:', got {rest!r}")
         return MADE[rest]()
     if kind == "grown":
         rows, _, features = rest.partition("x")
         return grown(int(rows), int(features))
     if kind == "openml":
         return _from_openml(int(rest))
-    if folder is None:
-        raise ValueError(f"problem {name!r} needs --data-dir, the folder with its table")
+    assert folder is not None
     entries = {entry["name"]: entry for entry in data.datasets(folder)}
-    if name not in entries:
-        raise ValueError(f"problem must be one of {sorted(entries)}, got {name!r}")
     return data.load_table(folder, entries[name])
 
 

@@ -12,27 +12,49 @@ KEY = ("problem", "split", "rival", "tag")
 
 
 class Rows:
-    """A file of results; a line that a kill cut short is dropped when the file is read."""
+    """A file of results; a line that a kill cut short is dropped when the file is read.
+
+    A cell that was run again has several lines: the last counts.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = Lock()
 
     def read(self) -> list[dict[str, Any]]:
-        """All whole rows."""
+        """The row of every cell."""
         if not self.path.exists():
             return []
-        rows = []
-        for line in self.path.read_text(encoding="utf-8").splitlines():
+        rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+        lines = self.path.read_bytes().split(b"\n")
+        for number, line in enumerate(lines, 1):
             try:
-                rows.append(json.loads(line))
-            except json.JSONDecodeError:
-                continue
-        return rows
+                row = json.loads(line)
+                rows[tuple(row[name] for name in KEY)] = row | {"status": row["status"]}
+            except (ValueError, TypeError, KeyError) as error:
+                if line and number < len(lines) and not _cut_short(line):
+                    raise ValueError(
+                        f"{self.path}, line {number} is not a result: {error!r}"
+                    ) from error
+        return list(rows.values())
 
-    def done(self) -> set[tuple[Any, ...]]:
-        """The keys of the cells that have a row."""
-        return {tuple(row[name] for name in KEY) for row in self.read()}
+    def to_do(self, cells: list[dict[str, Any]], *, retry: bool = False) -> list[dict[str, Any]]:
+        """Cells without a row of the same parameters; with ``retry`` also those that failed."""
+        found = {tuple(row[name] for name in KEY): row for row in self.read()}
+
+        def is_done(cell: dict[str, Any]) -> bool:
+            row = found.get(tuple(cell[name] for name in KEY))
+            if row is None or row.get("params", cell["params"]) != cell["params"]:
+                return False
+            return row["status"] == "ok" or not retry
+
+        return [cell for cell in cells if not is_done(cell)]
+
+    def check(self) -> None:
+        """Raise, before any work, where the file cannot be written."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8"):
+            pass
 
     def append(self, row: dict[str, Any]) -> None:
         """Add a row; it is on the disk when this returns."""
@@ -43,3 +65,8 @@ class Rows:
                 file.write(("" if whole else "\n") + json.dumps(row) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
+
+
+def _cut_short(line: bytes) -> bool:
+    """Whether a line is the beginning of a row: a kill ended the writing of it."""
+    return line.startswith(b'{"problem": ')

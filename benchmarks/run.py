@@ -9,11 +9,14 @@ A cell is (problem, split, rival, tag); the tag says which parameters: "default"
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ from benchmarks import machine
 from benchmarks.rows import KEY, Rows
 
 ROOT = Path(__file__).parents[1]
+Parameters = dict[tuple[str, str, int], dict[str, Any]]
 
 
 def cells(
@@ -32,55 +36,88 @@ def cells(
     *,
     folder: Path | None = None,
     tag: str = "default",
-    params: dict[tuple[str, str], dict[str, Any]] | None = None,
+    params: Parameters | None = None,
     module: str = "benchmarks.rivals",
 ) -> list[dict[str, Any]]:
-    """All cells asked for; with ``params`` only those of a (problem, rival) that has some."""
+    """All cells asked for; with ``params`` only those that have some."""
     out = []
     listed = list(problems)
     for rival in rivals:
         for split in splits:
             for problem in listed:
-                if params is not None and (problem, rival) not in params:
+                if params is not None and (problem, rival, split) not in params:
                     continue
                 cell = {"problem": problem, "split": split, "rival": rival, "tag": tag}
                 cell |= {"module": module, "folder": str(folder) if folder else None}
-                out.append(cell | {"params": (params or {}).get((problem, rival), {})})
+                out.append(cell | {"params": (params or {}).get((problem, rival, split), {})})
     return out
 
 
-def run_cell(cell: dict[str, Any], timeout: float) -> dict[str, Any]:
-    """One cell in a process of its own; a crash or a time-out is a row too."""
-    started = time.strftime("%Y-%m-%dT%H:%M:%S")
-    command = [sys.executable, "-m", "benchmarks.cell"]
-    try:
-        done = subprocess.run(
-            command, input=json.dumps(cell), capture_output=True, text=True, timeout=timeout,
-            cwd=ROOT, check=False,
-        )  # fmt: skip
-        row = _last_line(done)
-    except subprocess.TimeoutExpired:
-        row = {"status": "timeout", "reason": f"more than {timeout:g} s"}
-    kept = {name: cell[name] for name in KEY}
-    return kept | {"params": cell["params"], "started": started} | row
+class Fits:
+    """The processes that fit at this moment, so that all can be ended."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[str]] = set()
+        self._ended = False
+
+    def run_cell(self, cell: dict[str, Any], timeout: float) -> dict[str, Any]:
+        """One cell in a process of its own; a crash or a time-out is a row too."""
+        started = time.strftime("%Y-%m-%dT%H:%M:%S")
+        with subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.cell"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+            start_new_session=True,
+        ) as process:  # fmt: skip
+            self._running.add(process)
+            try:
+                if self._ended:
+                    _kill(process)
+                out, errors = process.communicate(json.dumps(cell), timeout)
+                row = _last_line(out, errors, process.returncode)
+            except subprocess.TimeoutExpired:
+                row = {"status": "timeout", "reason": f"more than {timeout:g} s"}
+            finally:
+                _kill(process)
+                self._running.discard(process)
+        kept = {name: cell[name] for name in KEY}
+        return kept | {"params": cell["params"], "started": started} | row
+
+    def end(self) -> None:
+        """End all of them, and whatever is started from now on."""
+        self._ended = True
+        for process in list(self._running):
+            _kill(process)
 
 
-def _last_line(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    lines = done.stdout.strip().splitlines()
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a process and whatever it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _last_line(out: str, errors: str, code: int) -> dict[str, Any]:
+    lines = out.strip().splitlines()
     try:
         return json.loads(lines[-1])
     except (IndexError, json.JSONDecodeError):
-        words = done.stderr.strip().splitlines()[-1:] or ["no output"]
-        return {"status": "failed", "reason": f"exit code {done.returncode}: {words[0]}"[:500]}
+        words = errors.strip().splitlines()[-1:] or ["no output"]
+        return {"status": "failed", "reason": f"exit code {code}: {words[0]}"[:500]}
 
 
-def run(todo: list[dict[str, Any]], rows: Rows, *, timeout: float, jobs: int) -> int:
+def run(
+    todo: list[dict[str, Any]], rows: Rows, *, timeout: float, jobs: int, retry: bool = False
+) -> int:
     """Run the cells that have no row; how many that were."""
-    done = rows.done()
-    missing = [cell for cell in todo if tuple(cell[name] for name in KEY) not in done]
-    about = {"commit": machine.commit(), "machine": machine.describe("numpy")}
-    with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(run_cell, cell, timeout) for cell in missing]
+    missing = rows.to_do(todo, retry=retry)
+    about = {"commit": machine.commit(), "machine": machine.describe("numpy"), "jobs": jobs}
+    rows.check()
+    pool, fits = ThreadPoolExecutor(jobs), Fits()
+    try:
+        futures = [pool.submit(fits.run_cell, cell, timeout) for cell in missing]
         for future in tqdm(as_completed(futures), total=len(futures), desc="fits"):
             rows.append(future.result() | about)
+    finally:  # also when interrupted: nothing goes on that nobody waits for
+        pool.shutdown(wait=False, cancel_futures=True)
+        fits.end()
     return len(missing)

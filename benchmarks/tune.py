@@ -18,14 +18,20 @@ from sklearn.model_selection import KFold
 
 from benchmarks.cell import parts_of, rival_of
 from benchmarks.rivals.interface import OneOf, Real, Rival, Space, Whole
+from benchmarks.run import Parameters
 
 N_FOLDS = 10
 
 
-def study_name(cell: dict[str, Any]) -> str:
-    """A name that serves as a file name."""
+def file_name(cell: dict[str, Any]) -> str:
+    """A name for the file of the best parameters."""
     words = f"{cell['problem']}--{cell['rival']}--{cell['split']}"
     return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in words)
+
+
+def study_name(cell: dict[str, Any], n_folds: int, n_rows: int) -> str:
+    """A name for the study: errors of other folds or other rows cannot be compared."""
+    return f"{file_name(cell)}--{n_folds}-folds--{n_rows}-rows"
 
 
 def seed_of(name: str, n_done: int) -> int:
@@ -81,13 +87,31 @@ def tune(
     n_folds: int = N_FOLDS,
     n_rows: int | None = None,
 ) -> dict[str, Any]:
-    """Run the trials that are missing; the best parameters are written beside the journal.
+    """Run the trials that are missing; the best parameters are written after each of them.
 
     With ``n_rows`` at most so many training rows are used, drawn at random: large tables take long.
     """
-    import optuna
-
     rival = rival_of(cell)
+    X, y = _training_part(rival, cell, n_rows)
+    if n_folds > len(y):
+        raise ValueError(f"folds must be at most the number of rows ({len(y)}), got {n_folds}")
+    study = open_study(folder, study_name(cell, n_folds, len(y)))
+    facts = {key: cell[key] for key in ("problem", "rival", "split")}
+    facts |= {"folds": n_folds, "rows": len(y)}
+    study.optimize(
+        lambda trial: cv_error(rival, suggest(trial, rival.space), X, y, n_folds),
+        n_trials=max(0, n_trials - len(_complete(study))),
+        catch=(Exception,),
+        callbacks=[lambda done, _: _write_best(done, folder / f"{file_name(cell)}.json", facts)],
+    )
+    if not _complete(study):
+        raise ValueError("no trial ended well; the first messages above say why")
+    return _write_best(study, folder / f"{file_name(cell)}.json", facts)
+
+
+def _training_part(
+    rival: Rival, cell: dict[str, Any], n_rows: int | None
+) -> tuple[pd.DataFrame, np.ndarray]:
     if not rival.space:
         raise ValueError(f"rival {rival.name!r} has nothing to tune")
     X, _, y, _ = parts_of(cell)
@@ -97,25 +121,32 @@ def tune(
     why_not = rival.why_not(X)
     if why_not is not None:
         raise ValueError(why_not)
-    name = study_name(cell)
-    study = open_study(folder, name)
-    complete = len(study.get_trials(states=[optuna.trial.TrialState.COMPLETE], deepcopy=False))
-    study.optimize(
-        lambda trial: cv_error(rival, suggest(trial, rival.space), X, y, n_folds),
-        n_trials=max(0, n_trials - complete),
-        catch=(Exception,),
-    )
-    best = {"params": study.best_params, "cv_rmse": study.best_value, "trials": len(study.trials)}
-    best |= {"folds": n_folds, "rows": len(y)}
-    kept = {key: cell[key] for key in ("problem", "rival", "split")}
-    target = folder / f"{name}.json"
+    return X, y
+
+
+def _complete(study: Any) -> list[Any]:
+    import optuna
+
+    return study.get_trials(states=[optuna.trial.TrialState.COMPLETE], deepcopy=False)
+
+
+def _write_best(study: Any, target: Path, facts: dict[str, Any]) -> dict[str, Any]:
+    """The best parameters so far in a file, all or nothing."""
+    complete = _complete(study)
+    if not complete:
+        return {}
+    best = {"params": study.best_params, "cv_rmse": study.best_value, "trials": len(complete)}
     temporary = target.with_suffix(".part")
-    temporary.write_text(json.dumps(kept | best, indent=1) + "\n", encoding="utf-8")
+    temporary.write_text(json.dumps(facts | best, indent=1) + "\n", encoding="utf-8")
     temporary.replace(target)
     return best
 
 
-def tuned(folder: Path, split: int) -> dict[tuple[str, str], dict[str, Any]]:
-    """The best parameters found so far, by (problem, rival)."""
-    found = (json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json"))
-    return {(f["problem"], f["rival"]): f["params"] for f in found if f["split"] == split}
+def found(folder: Path) -> list[dict[str, Any]]:
+    """The files of the best parameters so far."""
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+
+
+def tuned(folder: Path) -> Parameters:
+    """The best parameters so far. They serve their own split alone: others share its test rows."""
+    return {(f["problem"], f["rival"], f["split"]): f["params"] for f in found(folder)}

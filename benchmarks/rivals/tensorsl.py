@@ -27,6 +27,7 @@ SPACE = {
     "epochs": Whole(1, 10),
     "min_interval_samples": Whole(1, 99),
     "n_iter": Whole(10, 250),
+    "n_trees": OneOf((500,)),
     "refinement_strategy": OneOf(("l2", "huber")),
     "similarity_threshold": Real(0.0, 1.0),
     "split_try": Whole(2, 19),
