@@ -1,6 +1,7 @@
 """One fit in a process of its own: it may crash or hang without harm to the run.
 
-Reads a cell as JSON from standard input and writes its row as the last line of standard output.
+Reads a cell as JSON from standard input and writes its row as the last line of standard output. The
+number of the process that waits for it may be given: it ends with that process.
 
     echo '{"problem": "made:rents", "split": 0, "rival": "lightgbm"}' | python -m benchmarks.cell
 """
@@ -93,7 +94,8 @@ def _end_with(parent: int) -> None:
 
 def main() -> None:
     warnings.filterwarnings("ignore")
-    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    parent = int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid()
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
     cell = json.load(sys.stdin)
     try:
         row = measure(cell)

@@ -64,7 +64,7 @@ class Fits:
         """One cell in a process of its own; a crash or a time-out is a row too."""
         started = time.strftime("%Y-%m-%dT%H:%M:%S")
         with subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.cell"], stdin=subprocess.PIPE,
+            [sys.executable, "-m", "benchmarks.cell", str(os.getpid())], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
             start_new_session=True,
         ) as process:  # fmt: skip
