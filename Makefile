@@ -56,16 +56,23 @@ lower-bounds:
 
 # DATA holds data/ (tables) and reference/ (published parameters); the result files are kept in git.
 DATA ?= ../shared
+OWN := seplearn "seplearn, another seed" "seplearn, 2 stages" "seplearn, 10 stages" \
+	"seplearn, 10 stages, free" "seplearn, paper"
+QUICK := seplearn "seplearn, 2 stages" "seplearn, 10 stages" "seplearn, paper" sepals tensorsl \
+	lightgbm xgboost "random forest" pygam mean
 
 benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks.speed --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.fidelity --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.memory
-	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 0 1 2 3 4 42
+	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 0 1 2 3 4 --rivals $(QUICK)
+	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 0 1 --rivals ebm
+	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 42 --rivals $(OWN)
 	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 42 --tag published
 	$(BIN)/python -m benchmarks tune --data-dir $(DATA) --rivals seplearn --trials 30 --folds 3 --rows 5000
 	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 42 --tag tuned
-	$(BIN)/python -m benchmarks growth
+	$(BIN)/python -m benchmarks growth --rivals seplearn tensorsl lightgbm xgboost --splits 0 1 2
+	$(BIN)/python -m benchmarks growth --rivals ebm --timeout 2400
 	$(BIN)/python -m benchmarks report --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.shapley_speed

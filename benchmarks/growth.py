@@ -76,7 +76,7 @@ def table(rows: list[dict[str, Any]], column: str, sizes: Sizes, how: Any = np.m
     return pd.DataFrame(values, index=[f"{n:,} x {p}" for n, p in sizes], columns=rivals)
 
 
-def _ours(rows: list[dict[str, Any]], column: str, sizes: Sizes) -> Any:
+def ours(rows: list[dict[str, Any]], column: str, sizes: Sizes) -> Any:
     """Our number, with its range where several splits differ in the digits shown."""
     low, middle, high = (
         table(rows, column, sizes, how)["seplearn"].map(lambda v: f"{v:.3g}")
@@ -106,7 +106,7 @@ def markdown(rows: list[dict[str, Any]]) -> str:
                 continue
             unit = "s" if column == "fit_seconds" else "MiB"
             shown = numbers.div(numbers["seplearn"], axis=0).map(_multiple)
-            shown.insert(0, f"ours, {unit}", _ours(rows, column, sizes))
+            shown.insert(0, f"ours, {unit}", ours(rows, column, sizes))
             against = "rows" if sizes is BY_ROWS else "features"
             lines += markdown_table(shown.drop(columns="seplearn"), f"{title} against {against}")
     missing = [row for row in rows if row["status"] != "ok"]

@@ -21,6 +21,7 @@ OURS = "seplearn"
 PAPER_SPLIT = 42
 _STARS = {1: "***", 2: "**", 3: "*"}
 _N_BOOTSTRAP = 2_000
+_UNTRIED = {"published": "no parameters were published, or not run,"}
 _FEWEST = 5  # problems from which on an interval is told
 GENERATED = "made:"
 _NOT_DRAWN = ["mean", f"{OURS}, another seed", f"{OURS}, 10 stages, free"]
@@ -226,7 +227,8 @@ def _without(rows: list[Row]) -> list[str]:
         for (model, why), problems in other.items()
     ]
     lines += [
-        f"- {model}: not run on {_joined(sorted(real - own))}"
+        f"- {model}: {_UNTRIED.get(model.rpartition(', ')[2], 'not run')} on "
+        f"{_joined(sorted(real - own))}"
         for model, own in sorted(tried.items())
         if real - own
     ]

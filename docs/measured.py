@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report, tables
+from benchmarks import growth, report, tables
 from benchmarks.rows import Rows
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
@@ -75,6 +75,7 @@ def _tables() -> list[str]:
     makers = {
         "speed": tables.speed_table,
         "fidelity": tables.fidelity_table,
+        "sepals": tables.sepals_table,
         "memory": tables.memory_line,
         "shapley_speed": tables.shapley_lines,
     }
@@ -104,9 +105,10 @@ def _growth_table() -> str:
     if not own:
         return f"Growth with rows and features: {NOT_MEASURED}."
     lines = ["| rows | features | seconds | peak memory, MiB |", "|---:|---:|---:|---:|"]
-    by_size = {tuple(map(int, r["problem"].split(":")[1].split("x"))): r for r in own}
-    for (n, p), r in sorted(by_size.items()):
-        lines.append(f"| {n:,} | {p} | {r['fit_seconds']:.1f} | {r['peak_mib']:,.0f} |")
+    sizes = tuple(sorted({*growth.BY_ROWS, *growth.BY_FEATURES}))
+    columns = [growth.ours(own, column, sizes) for column in ("fit_seconds", "peak_mib")]
+    for (n, p), seconds, memory in zip(sizes, *columns, strict=True):
+        lines.append(f"| {n:,} | {p} | {seconds} | {memory} |")
     return "\n".join(lines)
 
 
