@@ -62,6 +62,8 @@ def measure(cell: dict[str, Any]) -> dict[str, Any]:
     fitted = time.perf_counter()
     prediction = np.asarray(model.predict(X_test), dtype=float)
     ended = time.perf_counter()
+    if not np.isfinite(prediction).all():
+        return {"status": "failed", "reason": "predictions are not finite"}
     error = y_test - prediction
     spread = float(np.mean((y_test - y_test.mean()) ** 2))
     return {

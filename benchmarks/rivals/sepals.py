@@ -26,4 +26,10 @@ SPACE = {
     "n_init": Whole(1, 5),
     "fit_intercept": OneOf((True, False)),
 }
-RIVALS = (Rival("sepals", make, ("seplearn",), space=SPACE, published="sepals_r10", warm_up=True),)
+RIVALS = (
+    Rival("sepals", make, ("seplearn",), space=SPACE, published="sepals_r10", warm_up=True),
+    Rival(
+        "sepals, rank 2", make, ("seplearn",), space=SPACE | {"rank": Whole(1, 2)},
+        published="sepals_r2", warm_up=True,
+    ),
+)  # fmt: skip

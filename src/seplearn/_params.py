@@ -279,10 +279,17 @@ SEPALS_PARAMETERS: tuple[Parameter, ...] = (
         "degree",
         4,
         Interval(1, 12, whole=True),
-        "Highest power, or finest level of tents: level l has 2**(l - 1) of them.",
+        "Highest power, or finest level of tents: level l has 2**(l - 1) of them. The time of a "
+        "sweep grows with the cube of ``rank`` times the functions of a feature.",
     ),
-    Parameter("ridge", 1e-6, Interval(0), "Price of the squared coefficients."),
-    Parameter("smoothness", 1e-3, Interval(0), "Price of what ``penalty_kind`` weighs."),
+    Parameter(
+        "ridge",
+        1e-6,
+        Interval(0),
+        "Price of the squared coefficients, beside the sum over rows of squared errors, both in "
+        "standard deviations of y: more rows outweigh it.",
+    ),
+    Parameter("smoothness", 1e-3, Interval(0), "Price of what ``penalty_kind`` weighs, likewise."),
     Parameter(
         "penalty_kind",
         "degree2",

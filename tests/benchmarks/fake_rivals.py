@@ -30,6 +30,11 @@ class Raises(Mean):
         raise RuntimeError("no such luck")
 
 
+class Lost(Mean):
+    def predict(self, X):
+        return np.full(len(X), np.nan)
+
+
 class Dies(Mean):
     def fit(self, X, y):
         os._exit(9)
@@ -52,6 +57,7 @@ RIVALS = {
         Rival("seplearn", lambda parameters, seed: Mean(), ("numpy",)),
         Rival("worse", lambda parameters, seed: Mean(shift=100.0), ("numpy",)),
         Rival("raises", lambda parameters, seed: Raises(), ("numpy",)),
+        Rival("lost", lambda parameters, seed: Lost(), ("numpy",)),
         Rival("dies", lambda parameters, seed: Dies(), ("numpy",)),
         Rival("hangs", lambda parameters, seed: Mean(wait=1000.0), ("numpy",)),
         Rival("absent", lambda parameters, seed: __import__("no_such_module"), ("no-such",)),

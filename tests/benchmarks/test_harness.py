@@ -45,13 +45,14 @@ def test_a_fit_is_measured_on_rows_it_has_not_seen():
 
 def test_what_goes_wrong_is_a_row(tmp_path):
     rows = Rows(tmp_path / "runs.jsonl")
-    bad = ["raises", "dies", "hangs", "absent", "picky", "unknown"]
+    bad = ["raises", "dies", "hangs", "absent", "picky", "unknown", "lost"]
     todo = run.cells([PROBLEM], [0], bad, module=FAKES)
     hangs = [one for one in todo if one["rival"] == "hangs"]  # the others may take their time
     assert run.run(hangs, rows, timeout=12.0, jobs=1) == 1
     assert run.run(todo, rows, timeout=300.0, jobs=3) == len(bad) - 1
     found = {row["rival"]: (row["status"], row["reason"]) for row in rows.read()}
     assert found["raises"] == ("failed", "RuntimeError: no such luck")
+    assert found["lost"] == ("failed", "predictions are not finite")
     assert found["dies"][0] == "failed"
     assert found["dies"][1].startswith("exit code 9")
     assert found["hangs"] == ("timeout", "more than 12 s")
