@@ -14,6 +14,7 @@ import pandas as pd
 
 from seplearn import SepALSRegressor, TSLRegressor, explain
 from studies import identifiability_figures as draw
+from studies import rivals
 from studies.page import Page, Shown, number, rmse
 from studies.reading import bins_of, curve_at
 from studies.tables import Source
@@ -178,7 +179,9 @@ def _sepals_signs(settings: Settings) -> pd.DataFrame:
     rows = []
     for seed in range(settings.n_seeds):
         options: dict[str, Any] = {"n_init": 1, "fit_intercept": False, "random_state": seed}
-        model = SepALSRegressor(rank=1, basis="tent", degree=5, **options).fit(X, y)
+        model = SepALSRegressor(
+            rank=1, basis="tent", degree=5, **rivals.LITTLE_PENALTY, **options
+        ).fit(X, y)
         row: dict[str, Any] = {"start": seed, "RMSE": rmse(y, model.predict(X))}
         for curve in explain.curves(model, 0):
             shown = curve_at(curve, "plus", VALUES)

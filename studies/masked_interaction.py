@@ -151,7 +151,9 @@ def _fitted(settings: Settings, X: pd.DataFrame, y: np.ndarray) -> dict[str, Any
         PAPER: TSLRegressor.paper(2, n_grids=settings.n_grids, **common),
         SHORT: TSLRegressor(n_stages=2, early_stopping=False, **common),
         DEFAULT: TSLRegressor(**common),
-        "SepALS": SepALSRegressor(rank=1, basis="monomial", degree=2, **common),
+        "SepALS": SepALSRegressor(
+            rank=1, basis="monomial", degree=2, **rivals.LITTLE_PENALTY, **common
+        ),
     }
     for model in models.values():
         model.fit(X, y)
@@ -220,7 +222,9 @@ def sign_patterns(settings: Settings, n_seeds: int = 12) -> pd.DataFrame:
     rows = []
     for seed in range(n_seeds):
         options: dict[str, Any] = {"n_init": 1, "random_state": seed, "n_jobs": -1}
-        model = SepALSRegressor(rank=1, basis="monomial", degree=2, **options).fit(X, y)
+        model = SepALSRegressor(
+            rank=1, basis="monomial", degree=2, **rivals.LITTLE_PENALTY, **options
+        ).fit(X, y)
         at = curve_at(_factors(model)["x2"], "plus", np.array([-2.0]))[0]
         rows.append({"start": seed, "g2(-2)": float(at), "RMSE": rmse(y, model.predict(X))})
     return pd.DataFrame(rows)

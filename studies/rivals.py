@@ -6,6 +6,8 @@ import importlib.util
 from collections.abc import Sequence
 from typing import Any
 
+# Of SepALS: these tables are made of smooth products, which a penalty would only bend.
+LITTLE_PENALTY: dict[str, Any] = {"ridge": 1e-6, "smoothness": 1e-3}
 _PACKAGES = {"EBM": "interpret", "XGBoost": "xgboost"}
 
 

@@ -284,12 +284,12 @@ SEPALS_PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter(
         "ridge",
-        1e-6,
+        0.1,
         Interval(0),
         "Price of the squared coefficients, beside the sum over rows of squared errors, both in "
         "standard deviations of y: more rows outweigh it.",
     ),
-    Parameter("smoothness", 1e-3, Interval(0), "Price of what ``penalty_kind`` weighs, likewise."),
+    Parameter("smoothness", 1.0, Interval(0), "Price of what ``penalty_kind`` weighs, likewise."),
     Parameter(
         "penalty_kind",
         "degree2",

@@ -148,7 +148,9 @@ def _fitted(X: pd.DataFrame, y: np.ndarray, settings: Settings) -> dict[str, Any
     }
     for n, name in PAPER_MODE.items():
         models[name] = TSLRegressor.paper(n, n_grids=settings.n_grids, **common)
-    models["SepALS"] = SepALSRegressor(rank=settings.sepals_rank, degree=5, **common)
+    models["SepALS"] = SepALSRegressor(
+        rank=settings.sepals_rank, degree=5, **rivals.LITTLE_PENALTY, **common
+    )
     left_out = rivals.missing(settings.rivals)
     if "EBM" in settings.rivals and "EBM" not in left_out:
         models["EBM"] = rivals.make("EBM", 0, outer_bags=settings.ebm_bags)
