@@ -6,13 +6,18 @@ so that their letters can be read there.
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import matplotlib.pyplot as plt
+import pandas as pd
 from matplotlib.figure import Figure
 
 from seplearn import TSLRegressor, datasets, explain
+from seplearn.report import write_report
 
 FOLDER = Path(__file__).parent / "figures"
 TITLE = 10
@@ -24,6 +29,7 @@ def main() -> None:
     X, y = datasets.masked_interaction(10_000, as_frame=True, random_state=0)
     masked = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
     flats, rents = datasets.rents(random_state=0)
+    rents = pd.Series(rents, name="rent")
     rent = TSLRegressor(n_stages=4, n_bootstrap=50, random_state=0).fit(flats, rents)
     figures = {
         "first.png": first(masked),
@@ -33,6 +39,7 @@ def main() -> None:
     }
     for name, figure in figures.items():
         figure.savefig(FOLDER / name, dpi=200)
+    picture_of_page(rent, flats, rents)
 
 
 def first(model: TSLRegressor) -> Figure:
@@ -72,6 +79,29 @@ def interactions(model: TSLRegressor) -> Figure:
     figure, ax = plt.subplots(figsize=(9.0, 3.0), layout="constrained")
     explain.interactions(model).plot(ax=ax, max_features=6)
     return figure
+
+
+def picture_of_page(model: TSLRegressor, flats: Any, rents: Any) -> None:
+    """The what-if panel of the report with one value changed; needs Chromium and Playwright."""
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        print("report.png stays as it is: there is no Chromium")
+        return
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        path = Path(folder) / "rent.html"
+        write_report(model, path, flats, rents)
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1160, "height": 820}, color_scheme="light")
+        page.goto(path.as_uri())
+        page.locator("[data-feature='0'] [type=number]").fill("95")
+        page.locator("#exact").wait_for()
+        page.evaluate("document.activeElement.blur()")
+        page.evaluate("document.getElementById('whatif').scrollIntoView()")
+        page.wait_for_timeout(500)
+        page.screenshot(path=FOLDER / "report.png")
+        browser.close()
 
 
 if __name__ == "__main__":
