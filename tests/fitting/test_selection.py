@@ -52,3 +52,4 @@ def test_the_error_of_held_out_rows_is_squared_or_hubers(kappa):
         total += w * (y**2 if abs(y) <= kappa else 2 * kappa * abs(y) - kappa**2)
     held = HeldOut(np.zeros((50, 1), dtype=np.uint16), target, weight, kappa)
     assert held.error(np.zeros(50)) == pytest.approx(total, rel=1e-12)
+    assert held.error(np.full(50, np.inf)) == np.inf  # never NaN, which would be the smallest

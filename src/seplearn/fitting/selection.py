@@ -49,8 +49,8 @@ class HeldOut:
         Wild outcomes that a robust fit rightly leaves aside must not choose its size either.
         """
         off = np.abs(self.target - prediction)
-        inner = np.minimum(off, self.kappa)
-        return float(np.sum(self.weight * (inner * (2.0 * off - inner))))
+        linear = self.kappa * (2.0 * off - self.kappa) if math.isfinite(self.kappa) else 0.0
+        return float(np.sum(self.weight * np.where(off <= self.kappa, off**2, linear)))
 
 
 @dataclass(frozen=True)
