@@ -79,7 +79,7 @@ def table(rows: list[dict[str, Any]], column: str, sizes: Sizes, how: Any = np.m
 def ours(rows: list[dict[str, Any]], column: str, sizes: Sizes) -> Any:
     """Our number, with its range where several splits differ in the digits shown."""
     low, middle, high = (
-        table(rows, column, sizes, how)["seplearn"].map(lambda v: f"{v:.3g}")
+        table(rows, column, sizes, how)["seplearn"].map(_digits)
         for how in (np.min, np.median, np.max)
     )
     spread = " (" + low + " to " + high + ")"
@@ -117,6 +117,10 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         for row in missing
     ]
     return "\n".join(lines) + "\n"
+
+
+def _digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _multiple(value: float) -> str:
