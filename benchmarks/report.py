@@ -251,20 +251,20 @@ def _with_splits(problems: dict[str, list[int]]) -> list[str]:
 def points(rows: list[Row], protocol: Protocol) -> dict[str, tuple[float, float]]:
     """(time, error) of every model as multiples of ours, geometric means over real tables.
 
-    A model whose times are known of less than half of the tables has no point.
+    A model whose times are known of some tables only says of how many; of less than half, it has
+    no point.
     """
-    timed = [
-        row
-        for row in protocol.rows(rows)
-        if row.get("cores") is not None and not row["problem"].startswith(GENERATED)
-    ]
+    real = [row for row in protocol.rows(rows) if not row["problem"].startswith(GENERATED)]
+    whole = log_ratios(cells(real)).notna().sum()
+    timed = [row for row in real if row.get("cores") is not None]
     errors, times = (log_ratios(cells(timed, c)) for c in ("rmse", "fit_seconds"))
     found = {}
     for model in errors.columns.intersection(times.columns).drop(_NOT_DRAWN, errors="ignore"):
         known = errors[model].notna() & times[model].notna()
-        if known.sum() * 2 >= len(errors):
+        if known.sum() * 2 >= whole[OURS]:
             pair = (np.exp(logs.loc[known, model].mean()) for logs in (times, errors))
-            found[model] = tuple(map(float, pair))
+            few = "" if known.sum() == whole[model] else f" ({known.sum()} tables)"
+            found[f"{model}{few}"] = tuple(map(float, pair))
     return found
 
 

@@ -65,6 +65,9 @@ def test_points_are_of_real_tables_and_of_times_that_were_measured_alone():
     found = report.points(rows + generated, report.FRESH)
     assert found["fast"] == (pytest.approx(1.0), pytest.approx(np.sqrt(2)))
     assert found["slow"] == (pytest.approx(2.0), pytest.approx(1.5))
+    untimed = [row | {"cores": None} for row in rows if row["problem"] == "b"]
+    partly = [row for row in rows if row["problem"] == "a"] + untimed
+    assert "fast (1 tables)" in report.points(partly, report.FRESH)
     alone = [row for row in rows if row["rival"] != "slow"]
     assert "slow" not in report.points(alone + shared, report.FRESH)
 
