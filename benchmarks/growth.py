@@ -109,14 +109,25 @@ def markdown(rows: list[dict[str, Any]]) -> str:
             shown.insert(0, f"ours, {unit}", ours(rows, column, sizes))
             against = "rows" if sizes is BY_ROWS else "features"
             lines += markdown_table(shown.drop(columns="seplearn"), f"{title} against {against}")
-    missing = [row for row in rows if row["status"] != "ok"]
-    lines += ["## Without a result", ""] if missing else []
-    lines += [
+    return "\n".join(lines + _without(rows)) + "\n"
+
+
+def _without(rows: list[dict[str, Any]]) -> list[str]:
+    """What has no result, and why; and what was not run."""
+    lines = [
         f"- {row['rival']} on {row['problem'].removeprefix('grown:')}: {row['status']}, "
         f"{row['reason'].replace('grown:', '')}"
-        for row in missing
+        for row in rows
+        if row["status"] != "ok"
     ]
-    return "\n".join(lines) + "\n"
+    tried = {(row["rival"], row["problem"]) for row in rows}
+    lines += [
+        f"- {rival} on {n}x{p}: not run"
+        for rival in sorted({rival for rival, _ in tried})
+        for n, p in sorted({*BY_ROWS, *BY_FEATURES})
+        if (rival, f"grown:{n}x{p}") not in tried
+    ]
+    return ["## Without a result", "", *lines] if lines else []
 
 
 def _digits(value: float) -> str:

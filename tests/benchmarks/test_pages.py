@@ -127,6 +127,8 @@ def test_growth_is_told_in_multiples_of_ours(tmp_path):
     assert "| 1,000 x 10 | 1 | 40 |" in text
     assert "| 1,000,000 x 10 | 1,000 |  |" in text
     assert "ebm on 1000000x10: timeout, more than 900 s" in text
+    fewer = [row for row in rows if (row["rival"], row["problem"]) != ("ebm", "grown:10000x200")]
+    assert "- ebm on 10000x200: not run" in growth.markdown(fewer)
     assert picture.stat().st_size > 5_000
     more = [row | {"split": 1, "fit_seconds": 3.0} for row in rows if row["rival"] == "seplearn"]
     assert "| 1,000 x 10 | 2 (1 to 3) | 20 |" in growth.markdown(rows + more)
