@@ -123,7 +123,7 @@ def test_values_unlike_all_training_rows_are_remarked():
     )
     assert explain.local(model, rows, 0).remarks == {}
     assert explain.local(model, rows, 1).remarks == {
-        "size": "above all training values (2.5 to 9.25), counts as the largest",
+        "size": "above all training values (within 2.5 to 9.25), counts as the largest",
         "kind": "never seen in training, counts as neutral",
     }
     assert "below all training values" in explain.local(model, rows, 2).remarks["size"]

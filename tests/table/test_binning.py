@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seplearn.table.binning import Bins, NumericAxis, bin_table, find_edges
+from seplearn.table.binning import Bins, NumericAxis, bin_table, find_edges, find_numeric_axis
 from seplearn.table.columns import open_table
 
 
@@ -152,3 +152,27 @@ def test_means_and_spread_work_per_axis():
     centred, taken_off = bins.centred(np.array([4.0, 8.0, 9.0, 5.0, 9.0]))
     np.testing.assert_allclose(centred, [-3.0, 1.0, 0.0, 0.0, 0.0])
     assert taken_off == pytest.approx(12.0)
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, width=64), min_size=1, max_size=20),
+    st.booleans(),
+)
+def test_the_range_holds_all_values_and_is_hardly_wider(values, with_missing):
+    column = np.array([*values, *[np.nan] * with_missing])
+    low, high = find_numeric_axis(column, 255).range
+    assert low <= min(values)
+    assert max(values) <= high
+    width = max(values) - min(values)
+    if 1e-200 < width < 1e200 and width > 1e-9 * max(map(abs, values)):
+        assert high - low <= 1.05 * width
+
+
+def test_the_range_is_round_unless_values_are_few():
+    column = np.random.default_rng(0).normal(size=500) * 37
+    low, high = find_numeric_axis(column, 255).range
+    assert {low, high}.isdisjoint(column)
+    assert low == round(low)
+    assert high == round(high)
+    assert find_numeric_axis(np.repeat([0.125, 7.75], 20), 255).range == (0.125, 7.75)
+    assert find_numeric_axis(np.full(5, np.nan), 255).range is None

@@ -119,7 +119,7 @@ def remark(axis: Axis, frequencies: FloatArray, code: int, value: Any) -> str:
         return ""
     ends = " to ".join(_text(end) for end in axis.range)
     side, like = ("above", "largest") if value > axis.range[1] else ("below", "smallest")
-    return f"{side} all training values ({ends}), counts as the {like}"
+    return f"{side} all training values (within {ends}), counts as the {like}"
 
 
 def _text(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -34,7 +35,8 @@ class NumericAxis:
     values : array of shape (len(edges) + 1,), optional
         The one training value in each ordered bin, for a feature with few distinct values.
     range : (float, float), optional
-        The smallest and the largest training value; None if all were missing.
+        Where the training values lie; None if all were missing. Rounded outwards unless ``values``
+        are known: a model keeps no value of a row.
     """
 
     edges: FloatArray
@@ -147,14 +149,29 @@ def find_edges(column: FloatArray, max_bins: int) -> FloatArray:
 def find_numeric_axis(column: FloatArray, max_bins: int) -> NumericAxis:
     """The axis of a column of numbers; it remembers values that are few and often."""
     edges = find_edges(column, max_bins)
-    low, high = float(np.fmin.reduce(column)), float(np.fmax.reduce(column))  # NaN if all are
-    ends = (low, high) if low <= high else None
-    if len(edges) >= _FEW_VALUES:
-        return NumericAxis(edges, None, ends)
-    known = column[~np.isnan(column)]
-    values = np.unique(known)
-    shared = len(values) == len(edges) + 1 and len(known) >= _ROWS_PER_VALUE * len(values)
-    return NumericAxis(edges, values if shared else None, ends)
+    if len(edges) < _FEW_VALUES:
+        known = column[~np.isnan(column)]
+        values = np.unique(known)
+        if len(values) == len(edges) + 1 and len(known) >= _ROWS_PER_VALUE * len(values):
+            return NumericAxis(edges, values, (float(values[0]), float(values[-1])))
+    return NumericAxis(edges, None, _rounded_range(column))
+
+
+def _rounded_range(column: FloatArray) -> tuple[float, float] | None:
+    """Where the values lie, outwards to multiples of a thousandth to a hundredth of the width."""
+    low, high = float(np.fmin.reduce(column)), float(np.fmax.reduce(column))
+    if not low <= high:  # all are NaN
+        return None
+    width = high - low if math.isfinite(high - low) else 0.0
+    size = max([width, *(abs(end) for end in (low, high) if math.isfinite(end) and not width)])
+    step = max(10.0 ** (math.floor(math.log10(size)) - 2), 1e-300) if size > 0 else 1.0
+    ends = []
+    for end, outwards in ((low, -1.0), (high, 1.0)):
+        rounded = outwards * float(np.ceil(outwards * end / step)) * step
+        rounded = float(f"{rounded:.12g}")  # 0.3, not 0.30000000000000004
+        inside = outwards * rounded < outwards * end
+        ends.append(rounded + outwards * step if inside else rounded)
+    return ends[0], ends[1]
 
 
 def _quantile_and_tail_ranks(begins_run: IntArray, n: int, max_cuts: int) -> IntArray:

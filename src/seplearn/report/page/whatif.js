@@ -176,7 +176,7 @@ function remark(feature, value, code) {
   const [low, high] = feature.range;
   if (low <= value && value <= high) return "";
   const [side, like] = value > high ? ["Above", "largest"] : ["Below", "smallest"];
-  return `${side} all training values (${short(low)} to ${short(high)}): it counts as the ${like}.`;
+  return `${side} all training values (within ${short(low)} to ${short(high)}): it counts as the ${like}.`;
 }
 
 function compare(value) {
