@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks import compare, data, growth, paper_page, problems, report, run, tune
 from benchmarks.rivals import RIVALS
-from benchmarks.rows import KEY, Rows
+from benchmarks.rows import Rows, key_of
 
 RESULTS = Path(__file__).parent / "results"
 _TIMEOUT = "seconds a fit may take, with loading and what is compiled before it"
@@ -145,8 +145,8 @@ def _run(arguments: argparse.Namespace) -> None:
     count = run.run(
         todo, rows, timeout=arguments.timeout, jobs=arguments.jobs, retry=arguments.retry
     )
-    asked = {tuple(cell[name] for name in KEY) for cell in todo}
-    empty = [r for r in rows.read() if r["status"] != "ok" and tuple(r[k] for k in KEY) in asked]
+    asked = {key_of(cell) for cell in todo}
+    empty = [row for row in rows.read() if row["status"] != "ok" and key_of(row) in asked]
     print(f"{count} new rows in {rows.path}; {len(empty)} of {len(todo)} cells without a result")
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from benchmarks import machine, run
-from benchmarks.rows import KEY, Rows
+from benchmarks.rows import KEY, Rows, key_of
 
 RIVALS = ("seplearn", "tensorsl", "ebm", "lightgbm", "xgboost")
 Sizes = tuple[tuple[int, int], ...]
@@ -60,8 +60,8 @@ def _measure_cell(rows: Rows, cell: dict[str, Any], timeout: float, too_much: st
 
 
 def _status(rows: Rows, cell: dict[str, Any]) -> str:
-    keyed = {tuple(row[name] for name in KEY): row for row in rows.read()}
-    return str(keyed[tuple(cell[name] for name in KEY)]["status"])
+    keyed = {key_of(row): row for row in rows.read()}
+    return str(keyed[key_of(cell)]["status"])
 
 
 def table(rows: list[dict[str, Any]], column: str, sizes: Sizes, how: Any = np.median) -> Any:

@@ -11,6 +11,11 @@ from typing import Any
 KEY = ("problem", "split", "rival", "tag")
 
 
+def key_of(cell: dict[str, Any]) -> tuple[Any, ...]:
+    """What tells a cell, or its row, from the others."""
+    return tuple(cell[name] for name in KEY)
+
+
 class Rows:
     """A file of results; a line that a kill cut short is dropped when the file is read.
 
@@ -30,7 +35,8 @@ class Rows:
         for number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)
-                rows[tuple(row[name] for name in KEY)] = row | {"status": row["status"]}
+                if row["status"]:  # every row has one
+                    rows[key_of(row)] = row
             except (ValueError, TypeError, KeyError) as error:
                 if line and number < len(lines) and not _cut_short(line):
                     raise ValueError(
@@ -40,10 +46,10 @@ class Rows:
 
     def to_do(self, cells: list[dict[str, Any]], *, retry: bool = False) -> list[dict[str, Any]]:
         """Cells without a row of the same parameters; with ``retry`` also those that failed."""
-        found = {tuple(row[name] for name in KEY): row for row in self.read()}
+        found = {key_of(row): row for row in self.read()}
 
         def is_done(cell: dict[str, Any]) -> bool:
-            row = found.get(tuple(cell[name] for name in KEY))
+            row = found.get(key_of(cell))
             if row is None or row.get("params", cell["params"]) != cell["params"]:
                 return False
             return row["status"] == "ok" or not retry
