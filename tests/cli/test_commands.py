@@ -91,7 +91,11 @@ def test_options_are_the_estimators_parameters(files, tmp_path):
     assert given["monotonic_cst"] == {"area": 1}
     assert "year" not in model.feature_names_in_
     assert len(model.model_.bins.axes[1].levels) > 3
-    assert "Parameters of the model" in run("fit", "--help").stdout
+    told = " ".join(run("fit", "--help").stdout.split())
+    assert "Parameters of the model" in told
+    assert "With --refine scalars each stage" in told
+    assert "--early-stopping yes, --n-bootstrap and --monotone are refused" in told
+    assert "--fit-intercept yes|no Whether the model has a constant. [default: yes]" in told
 
 
 def test_predict_writes_what_the_model_predicts(files, tmp_path):

@@ -15,9 +15,16 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # Where a command line is used otherwise than a notebook.
 DEFAULTS: dict[str, Any] = {"random_state": 0, "n_jobs": -1}
-# Parameters with an option of their own, under a name that reads well in a shell.
-OWN_NAMES = {"n_stages": "--stages", "random_state": "--seed", "n_jobs": "--jobs"}
+# Parameters under a name that reads well in a shell.
+OWN_NAMES = {
+    "n_stages": "--stages",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+    "categorical_features": "--categorical",
+    "monotonic_cst": "--monotone",
+}
 _ELSEWHERE = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
+_FLAGS = {True: "yes", False: "no"}
 
 
 if TYPE_CHECKING:
@@ -86,21 +93,32 @@ def estimator_options(function: _Function) -> _Function:
     for parameter in reversed(TSL_PARAMETERS):
         if parameter.name in _ELSEWHERE:
             continue
-        name = OWN_NAMES.get(parameter.name, "--" + parameter.name.replace("_", "-"))
+        default = DEFAULTS.get(parameter.name, parameter.default)
         decorate = click.option(
-            name,
+            _option(parameter.name),
             parameter.name,
             type=RuleType(parameter),
             metavar=_metavar(parameter.rule),
-            default=DEFAULTS.get(parameter.name, parameter.default),
+            default=_FLAGS[default] if isinstance(default, bool) else default,
             show_default=True,
-            help=_plain(parameter.meaning),
+            help=_in_a_shell(parameter.meaning),
         )
         function = decorate(function)
     return function
 
 
-def _plain(text: str) -> str:
-    """A meaning without the marks of reStructuredText."""
+def _option(name: str) -> str:
+    return OWN_NAMES.get(name, "--" + name.replace("_", "-"))
+
+
+def _in_a_shell(text: str) -> str:
+    """A meaning as plain text, other parameters named as options and flags as yes and no."""
+    names, quote = {parameter.name for parameter in TSL_PARAMETERS}, "'"
+
+    def plain(found: re.Match[str]) -> str:
+        name, _, value = found[1].partition("=")
+        return f"{_option(name)} {value.strip(quote)}".strip() if name in names else found[1]
+
     text = re.sub(r":\w+:`([^`]*)`", r"\1", text)
-    return re.sub(r"``([^`]*)``", lambda found: found[1], text)
+    text = re.sub(r"``([^`]*)``", plain, text)
+    return re.sub(r"\b(True|False)\b", lambda found: _FLAGS[found[1] == "True"], text)
