@@ -14,6 +14,7 @@ from seplearn.kernels.block import (
     learn_penalties,
     new_block,
     objective,
+    objective_at_rest,
     update_block,
 )
 from tests import naive
@@ -103,7 +104,10 @@ def test_the_objective_is_that_of_the_rows(case, share):
     rng = np.random.default_rng(0)
     step = rng.normal(0, 0.5, 2 * case.n_bins) * np.repeat([1.0, case.present.all()], case.n_bins)
     case.block.step[:] = case.interleaved(step)
-    ours = objective(case.block, case.n_bins, share) - objective(case.block, case.n_bins, 0.0)
+    rest = objective_at_rest(case.block, case.n_bins)
+    assert (case.block.factors == 1.0).all()
+    assert rest == pytest.approx(objective(case.block, case.n_bins, 0.0), rel=1e-12)
+    ours = objective(case.block, case.n_bins, share) - rest
     theirs = case.loss(share * step) - case.loss(0.0 * step)
     assert ours == pytest.approx(theirs, rel=1e-7, abs=1e-9)
 

@@ -144,6 +144,6 @@ class Block(NamedTuple):
     system: FloatArray  # (5, 2B)
     inverse: FloatArray  # (5, 2B)
     lower: FloatArray  # (5, 2B)
-    pivots: FloatArray  # (2B,)
+    inverse_pivots: FloatArray  # (2B,)
     prior: FloatArray  # (3, B): the penalty of one of the two curves
     prior_inverse: FloatArray  # (3, B)

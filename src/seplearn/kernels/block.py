@@ -122,24 +122,10 @@ def fill_system(block: Block, n_bins: int, present: BoolArray) -> None:
 
 
 @part
-def objective(block: Block, n_bins: int, share: float) -> float:
-    """Half the penalised loss after ``share`` of the step, up to a constant; sets ``factors``.
-
-    Exact, not its quadratic model: with P+- multiplied by f+- the residual is
-    r - (f+ - 1) P+ + (f- - 1) P-, so the five sums tell the new squared error of every bin.
-    """
+def penalty_after(block: Block, n_bins: int, share: float) -> float:
+    """Half the penalty theta' S theta after ``share`` of the step."""
     curve, step, penalty = block.curve, block.step, block.penalty
-    total = 0.0
-    for b in range(n_bins):
-        beta, delta = share * step[2 * b], share * step[2 * b + 1]
-        plus, minus = math.exp(beta + delta), math.exp(beta - delta)
-        block.factors[0, b], block.factors[1, b] = plus, minus
-        s11, t1, s22, s12, t2 = block.sums[b, :5]
-        energy = block.energy[0, b] * plus * plus + block.energy[1, b] * minus * minus
-        plus, minus = plus - 1.0, minus - 1.0
-        total += plus * (0.5 * plus * s11 - t1) + minus * (0.5 * minus * s22 + t2)
-        total += 0.5 * energy - plus * minus * s12
-    size = 2 * n_bins
+    total, size = 0.0, 2 * n_bins
     for i in range(size):
         here = curve[i] + share * step[i]
         pull = penalty[0, i] * here
@@ -149,6 +135,36 @@ def objective(block: Block, n_bins: int, share: float) -> float:
             pull += 2.0 * penalty[2, i] * (curve[i + 4] + share * step[i + 4])
         total += 0.5 * here * pull
     return total
+
+
+@part
+def objective_at_rest(block: Block, n_bins: int) -> float:
+    """Half the penalised loss before the step, up to the same constant; sets ``factors`` to one."""
+    total = 0.0
+    for b in range(n_bins):
+        block.factors[0, b] = block.factors[1, b] = 1.0
+        total += 0.5 * (block.energy[0, b] + block.energy[1, b])
+    return total + penalty_after(block, n_bins, 0.0)
+
+
+@part
+def objective(block: Block, n_bins: int, share: float) -> float:
+    """Half the penalised loss after ``share`` of the step, up to a constant; sets ``factors``.
+
+    Exact, not its quadratic model: with P+- multiplied by f+- the residual is
+    r - (f+ - 1) P+ + (f- - 1) P-, so the five sums tell the new squared error of every bin.
+    """
+    total = 0.0
+    for b in range(n_bins):
+        beta, delta = share * block.step[2 * b], share * block.step[2 * b + 1]
+        plus, minus = math.exp(beta + delta), math.exp(beta - delta)
+        block.factors[0, b], block.factors[1, b] = plus, minus
+        s11, t1, s22, s12, t2 = block.sums[b, :5]
+        energy = block.energy[0, b] * plus * plus + block.energy[1, b] * minus * minus
+        plus, minus = plus - 1.0, minus - 1.0
+        total += plus * (0.5 * plus * s11 - t1) + minus * (0.5 * minus * s22 + t2)
+        total += 0.5 * energy - plus * minus * s12
+    return total + penalty_after(block, n_bins, share)
 
 
 @part
@@ -181,12 +197,12 @@ def constrain(block: Block, n_ordered: int, direction: int, present: BoolArray) 
 @part
 def take_step(block: Block, n_bins: int) -> None:
     """Halve the step until the objective does not rise, and move the curve by it."""
-    before = objective(block, n_bins, 0.0)
+    before = objective_at_rest(block, n_bins)
     share = 1.0
     while objective(block, n_bins, share) > before + 1e-12 * abs(before):
         share = 0.5 * share if share > 1e-2 else 0.0
         if share == 0.0:
-            objective(block, n_bins, 0.0)
+            objective_at_rest(block, n_bins)
             break
     for i in range(2 * n_bins):
         block.curve[i] += share * block.step[i]
@@ -212,10 +228,10 @@ def update_block(
     fill_penalty(block.penalty, mu, 1, vv, n_bins, n_ordered)
     fill_system(block, n_bins, present)
     size = 2 * n_bins
-    factorise(block.system, size, 4, block.pivots, block.lower)
-    solve_factorised(block.pivots, block.lower, size, 4, block.step)
+    factorise(block.system, size, 4, block.inverse_pivots, block.lower)
+    solve_factorised(block.inverse_pivots, block.lower, size, 4, block.step)
     if rules.learns:
-        inverse_bands(block.pivots, block.lower, size, 4, block.inverse)
+        inverse_bands(block.inverse_pivots, block.lower, size, 4, block.inverse)
     tilts = present[0] and present[1]
     for b in range(n_bins):
         for side in range(2):
@@ -259,8 +275,8 @@ def learn_penalties(
     for b in range(n_bins):
         for k in range(3):
             block.prior[k, b] = block.penalty[k, 2 * b + side]
-    factorise(block.prior, n_bins, 2, block.pivots, block.lower)
-    inverse_bands(block.pivots, block.lower, n_bins, 2, block.prior_inverse)
+    factorise(block.prior, n_bins, 2, block.inverse_pivots, block.lower)
+    inverse_bands(block.inverse_pivots, block.lower, n_bins, 2, block.prior_inverse)
     trace, square = np.zeros(3), np.zeros(3)
     for b in range(n_bins):
         i, here = 2 * b + side, block.curve[2 * b + side]
