@@ -157,7 +157,8 @@ def figure(rows: list[dict[str, Any]]) -> Any:
             axes.grid(alpha=0.25)
             axes.set_xlabel("rows (10 features)" if place == 0 else "features (10,000 rows)")
             axes.set_ylabel(label if across == 0 else "")
-    panels[0, 0].legend(frameon=False, fontsize=8)
+    lines = panels[0, 0].get_legend_handles_labels()
+    canvas.legend(*lines, loc="outside upper center", ncols=len(RIVALS), frameon=False)
     return canvas
 
 
