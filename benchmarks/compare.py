@@ -31,10 +31,12 @@ import numpy as np
 from seplearn import TSLRegressor, datasets, explain
 X, y = datasets.masked_interaction(20_000, random_state=0)
 wide = np.random.default_rng(0).normal(size=(4_000, 20))
+short, noisy = wide[:1_000, :8], wide[:1_000, 0] * wide[:1_000, 1] + wide[:1_000, 19]
 options = {"random_state": 0, "n_jobs": 1}
 small = TSLRegressor(2, early_stopping=False, **options).fit(X[:2000], y[:2000])
 cases = {
     "fit, 2 stages": lambda: TSLRegressor(2, early_stopping=False, **options).fit(X, y),
+    "fit, 1,000 rows": lambda: TSLRegressor(**options).fit(short, noisy),
     "fit, 20 features": lambda: TSLRegressor(8, **options).fit(wide, wide[:, 0] * wide[:, 1]),
     "fit, the paper's way": lambda: TSLRegressor.paper(2, n_grids=20, **options).fit(X, y),
     "predict 20,000 rows": lambda: [small.predict(X) for _ in range(20)],
