@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -93,6 +94,8 @@ def test_options_are_the_estimators_parameters(files, tmp_path):
     assert len(model.model_.bins.axes[1].levels) > 3
     told = " ".join(run("fit", "--help").stdout.split())
     assert "Parameters of the model" in told
+    options = {name for p in command_line.commands["fit"].params for name in p.opts}
+    assert set(re.findall(r"--[a-z][a-z-]*", told)) <= options | {"--help"}
     assert "With --refine scalars each stage" in told
     assert "--early-stopping yes, --n-bootstrap and --monotone are refused" in told
     assert "--fit-intercept yes|no Whether the model has a constant. [default: yes]" in told

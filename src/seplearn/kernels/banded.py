@@ -2,8 +2,8 @@
 
 A matrix is stored by its upper bands: ``bands[k, i]`` is the element (i, i + k), k = 0 ... q.
 
-Every loop treats the first and last q rows apart: all others have q neighbours on both sides, a
-number the compiler knows, so it unrolls what is done to a row.
+Every loop treats the rows apart that have fewer than q neighbours where it looks: of all others
+the compiler knows the number, so it unrolls what is done to a row.
 """
 
 from __future__ import annotations
