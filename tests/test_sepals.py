@@ -168,3 +168,41 @@ def test_sweeps_that_overflow_end_with_the_way_out(monkeypatch):
     X, y = mixed(60)
     with pytest.raises(ValueError, match="diverged from every start; raise ridge or smoothness"):
         SepALSRegressor(**QUICK).fit(X, y)
+
+
+def small_problem(seed, n=60):
+    """Two products that cancel where there are rows, and nothing that holds them elsewhere."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    level = np.array(list("abcd"))[np.digitize(X[:, 1], [-1.0, 0.0, 1.0])]
+    y = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=n)
+    return pd.DataFrame({"x": X[:, 0], "z": X[:, 1], "level": level}), y
+
+
+@pytest.mark.filterwarnings("ignore:column .level")
+@pytest.mark.parametrize("seed", [9, 15, 21])
+@pytest.mark.parametrize("basis", ["tent", "monomial"])
+@pytest.mark.parametrize(("column", "value"), [("x", np.nan), ("level", "new"), ("level", None)])
+def test_a_value_never_seen_gives_a_prediction_between_those_of_training_values(
+    seed, basis, column, value
+):
+    X, y = small_problem(seed)
+    X = X[["x", "level"]] if column == "level" else X[["x", "z"]]
+    weight = 10.0 ** np.random.default_rng(seed).choice([-200.0, 0.0, 0.5], len(y))
+    model = SepALSRegressor(rank=4, basis=basis, random_state=0).fit(X, y, weight)
+    unseen = model.predict(X.assign(**{column: value}))
+    with_each = np.array([model.predict(X.assign(**{column: known})) for known in X[column]])
+    slack = 1e-9 * np.abs(with_each).max()
+    assert (unseen >= with_each.min(axis=0) - slack).all()
+    assert (unseen <= with_each.max(axis=0) + slack).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_single_missing_value_in_training_does_not_spoil_the_others(seed):
+    X, y = small_problem(seed)
+    X = X[["x", "z"]].copy()
+    X.iloc[0, 0] = X.iloc[1, 1] = np.nan
+    for basis in ("tent", "monomial"):
+        model = SepALSRegressor(basis=basis, random_state=0).fit(X, y)
+        for column in X.columns:
+            assert np.abs(model.predict(X.assign(**{column: np.nan}))).max() < 3 * np.abs(y).max()

@@ -1,7 +1,14 @@
 import numpy as np
 import pytest
 
-from seplearn.fitting.basis import AxisBasis, axis_basis, compressed, monomials, tents
+from seplearn.fitting.basis import (
+    AxisBasis,
+    axis_basis,
+    compressed,
+    monomials,
+    neutral_where_unseen,
+    tents,
+)
 from seplearn.table.binning import CategoricalAxis, NumericAxis
 from tests import naive_sepals
 
@@ -44,17 +51,29 @@ def test_kinds_of_penalties(kind, is_tent, expected):
 
 def test_missing_values_and_levels_have_a_function_each():
     numbers = NumericAxis(np.array([0.5, 1.5]))
-    found = axis_basis(
-        numbers, np.array([0.0, 1.0, 2.0, 0.0]), np.array([0.3, 0.3, 0.3, 0.1]), "monomial", 2
-    )
+    shares = np.array([0.3, 0.3, 0.3, 0.1])
+    found = axis_basis(numbers, np.array([0.0, 1.0, 2.0, 0.0]), shares, "monomial", 2)
     np.testing.assert_allclose(
-        found.values, [[1, -1, 1, 0], [1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 1]]
+        found.values, [[1, -1, 1, 0], [1, 0, 0, 0], [1, 1, 1, 0], [1, 0, 2 / 3, 1]], atol=1e-15
     )
     assert found.order.tolist() == [0, 1, 2, 0]
     levels = CategoricalAxis(("a", "b"))
-    found = axis_basis(levels, np.zeros(5), np.array([0.5, 0.4, 0.0, 0.1, 0.0]), "tent", 3)
-    np.testing.assert_allclose(found.values[[0, 1, 3]], np.eye(3))
+    shares = np.array([0.5, 0.4, 0.0, 0.1, 0.0])
+    found = axis_basis(levels, np.zeros(5), shares, "tent", 3)
+    np.testing.assert_allclose(found.values[[0, 1, 3]], [[1, 0, 0], [0, 1, 0], [5 / 9, 4 / 9, 1]])
     assert not found.values[[2, 4]].any()
+
+
+@pytest.mark.parametrize("basis", ["tent", "monomial"])
+def test_a_curve_has_its_mean_where_there_were_no_rows(basis):
+    """Whatever its coefficients: that is what makes a value never seen neutral."""
+    rng = np.random.default_rng(0)
+    shares = np.array([0.2, 0.0, 0.5, 0.3, 0.0])
+    for axis in (NumericAxis(np.array([0.5, 1.5, 2.5])), CategoricalAxis(("a", "b"))):
+        found = axis_basis(axis, np.array([0.0, 1.0, 2.0, 3.0, 0.0]), shares, basis, 3)
+        functions = neutral_where_unseen(found.values, shares)
+        curve = functions @ rng.normal(size=functions.shape[1])
+        np.testing.assert_allclose(curve[[1, 4]], shares @ curve)
 
 
 def test_constant_and_infinite_columns_have_a_basis():

@@ -143,7 +143,10 @@ def _similarities(
 
 
 def _mean_signed(grids: list[Grid], anchor: Grid, bins: Bins) -> Stage:
-    """Arithmetic mean of signed factors, each axis first given unit size and the anchor's sign."""
+    """Arithmetic mean of signed factors, each axis first given unit size and the anchor's sign.
+
+    A level without training rows has the mean of its axis, sign included: it is neutral.
+    """
 
     def unit_factors(grid: Grid) -> FloatArray:
         factors: FloatArray = np.where(grid.negative, -1.0, 1.0) * np.exp(grid.log_factors[0])
@@ -157,7 +160,5 @@ def _mean_signed(grids: list[Grid], anchor: Grid, bins: Bins) -> Stage:
         agreement = np.sign(bins.means(factors * reference))
         total += factors * bins.spread(np.where(agreement == 0, 1.0, agreement))
     mean = total / len(grids)
-    # A mean of exactly zero has no logarithm; the smallest float stands for it.
-    log_factors = np.log(np.maximum(np.abs(mean), np.finfo(float).tiny))
-    log_factors, _ = bins.centred(log_factors)
-    return Stage(Branch(1.0, 0.0, log_factors, negative=mean < 0), None)
+    mean = np.where(bins.is_known, mean, bins.spread(bins.means(mean)))
+    return Stage(Branch.of_signed(mean, 1.0, bins).with_scale(1.0, 0.0), None)

@@ -67,23 +67,31 @@ def axis_basis(
 ) -> AxisBasis:
     """The basis of one axis.
 
-    ``centres`` are the mean training values of the ordered bins. Missing values and every level
-    have an indicator of their own.
+    ``centres`` are the mean training values of the ordered bins. Every level has an indicator of
+    its own. So have missing and rare values, which may be a single row's, but for them it says how
+    far they are from the mean of the others, and its penalty pulls them there, not to zero.
     """
     seen = frequencies > 0
-    n_ordered = 0 if isinstance(axis, CategoricalAxis) else len(axis.edges) + 1
-    ordered = np.flatnonzero(seen[:n_ordered])
-    alone = n_ordered + np.flatnonzero(seen[n_ordered:])
-    parts = np.empty((0, 0)), np.empty(0)
-    if len(ordered):
-        u = _unit(centres[ordered])
-        parts = tents(u, degree) if basis == "tent" else monomials(2.0 * u - 1.0, degree)
-    m = parts[0].shape[1]
-    values = np.zeros((axis.n_bins, m + len(alone)))
-    values[ordered, :m] = parts[0]
-    values[alone, m + np.arange(len(alone))] = 1.0
+    if isinstance(axis, CategoricalAxis):
+        main = np.flatnonzero(seen[: len(axis.levels)])
+        functions, order = np.eye(len(main)), np.zeros(len(main))
+    else:
+        main = np.flatnonzero(seen[: len(axis.edges) + 1])
+        functions, order = np.empty((0, 0)), np.empty(0)
+        if len(main):
+            u = _unit(centres[main])
+            functions, order = (
+                tents(u, degree) if basis == "tent" else monomials(2.0 * u - 1.0, degree)
+            )
+    apart = np.setdiff1d(np.flatnonzero(seen), main)
+    m = functions.shape[1]
+    values = np.zeros((axis.n_bins, m + len(apart)))
+    values[apart, m + np.arange(len(apart))] = 1.0
+    if len(main):
+        values[apart, :m] = frequencies[main] @ functions / frequencies[main].sum()
+        values[main, :m] = functions
     used = values.any(axis=0)  # a tent between two values touches neither
-    order = np.concatenate([parts[1], np.zeros(len(alone))])
+    order = np.concatenate([order, np.zeros(len(apart))])
     return AxisBasis(values[:, used], order[used])
 
 
@@ -96,15 +104,26 @@ def _unit(values: FloatArray) -> FloatArray:
 
 
 def compressed(basis: AxisBasis, penalty: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Functions and penalties of the same penalised curves, no more of them than bins.
+    """Functions and penalties of the same penalised curves, no more of them than bins with rows.
 
     With c = D^-1/2 u the penalty c'Dc is |u|^2 and the curve Phi D^-1/2 u; only the part of u in
     the row space of that matrix matters, so its singular vectors serve as coordinates.
     """
-    n_used = int(basis.values.any(axis=1).sum())
-    if basis.values.shape[1] <= n_used:
+    n_seen = int(basis.values.any(axis=1).sum())
+    if basis.values.shape[1] <= n_seen:
         return basis.values, penalty
     scaled = basis.values / np.sqrt(penalty)
     left, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
     keep = sizes > 1e-12 * sizes[0]
     return left[:, keep] * sizes[keep], np.ones(int(keep.sum()))
+
+
+def neutral_where_unseen(functions: FloatArray, frequencies: FloatArray) -> FloatArray:
+    """Functions (n_bins, m) with their mean over the training rows in bins without rows.
+
+    Every curve made of them has its own mean there. So the prediction for a value never seen is the
+    mean of those for the training values of that feature, however products cancel.
+    """
+    seen = frequencies > 0
+    mean = frequencies @ functions / frequencies.sum()
+    return np.where(seen[:, None], functions, mean)

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from seplearn.fitting.basis import Basis, PenaltyKind, axis_basis, compressed
+from seplearn.fitting.basis import (
+    Basis,
+    PenaltyKind,
+    axis_basis,
+    compressed,
+    neutral_where_unseen,
+)
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.workers import Workers
 from seplearn.kernels.als import (
@@ -100,7 +106,7 @@ def _axes(data: TrainingData, centres: FloatArray, options: AlsOptions) -> list[
         weights = basis.penalties(options.penalty_kind, options.basis == "tent")
         penalty = options.ridge + options.smoothness * weights
         functions, penalty = compressed(basis, np.maximum(penalty, 1e-300))
-        functions = np.ascontiguousarray(functions)
+        functions = np.ascontiguousarray(neutral_where_unseen(functions, frequencies))
         penalty = np.tile(penalty, options.rank)
         axes.append(_Axis(part, functions, penalty, _pairs(functions)))
     return axes
@@ -163,11 +169,10 @@ def _start(
 
 
 def _normalise(data: TrainingData, axis: _Axis, factors: FloatArray) -> None:
-    """Mean square one over the training rows; bins without rows stay at one."""
+    """Mean square one over the training rows."""
     frequencies = data.bins.frequencies[axis.part]
     sizes = np.sqrt(frequencies @ factors[axis.part] ** 2)
     factors[axis.part] /= np.where(sizes > 0, sizes, 1.0)
-    factors[axis.part][frequencies == 0] = 1.0
 
 
 def _update_mode(
@@ -247,12 +252,9 @@ def _well_posed(matrix: FloatArray, vector: FloatArray) -> FloatArray | None:
 
 
 def _to_model(solution: _Solution, data: TrainingData) -> SeparationModel:
-    """Every product as a stage of one signed branch; for an exact zero stands the least float."""
-    stages = []
-    for factors, scale in zip(solution.factors.T, solution.scales, strict=True):
-        sizes = np.maximum(np.abs(factors), np.finfo(float).tiny)
-        log_factors, taken_off = data.bins.centred(np.log(sizes))
-        branch = Branch(1.0, 0.0, log_factors, negative=factors < 0).with_coefficient(float(scale))
-        log_scale = branch.log_scale + float(taken_off)
-        stages.append(Stage(branch.with_scale(branch.coefficient_sign, log_scale), None))
+    """Every product as a stage of one signed branch."""
+    stages = [
+        Stage(Branch.of_signed(factors, float(scale), data.bins), None)
+        for factors, scale in zip(solution.factors.T, solution.scales, strict=True)
+    ]
     return SeparationModel(data.bins, solution.intercept, tuple(stages))

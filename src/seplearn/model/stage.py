@@ -45,6 +45,18 @@ class Branch:
     log_factors: FloatArray
     negative: BoolArray | None = None
 
+    @staticmethod
+    def of_signed(factors: FloatArray, coefficient: float, bins: Bins) -> Branch:
+        """The product of factors of any sign (n_flat), which must be neutral where there were no rows.
+
+        A factor of exactly zero has no logarithm; the smallest float stands for it.
+        """
+        sizes = np.log(np.maximum(np.abs(factors), np.finfo(float).tiny))
+        means = bins.means(sizes)
+        branch = Branch(1.0, 0.0, sizes - bins.spread(means), negative=factors < 0)
+        branch = branch.with_coefficient(coefficient)
+        return branch.with_scale(branch.coefficient_sign, branch.log_scale + float(means.sum()))
+
     @property
     def coefficient(self) -> float:
         return self.coefficient_sign * math.exp(self.log_scale)

@@ -275,6 +275,12 @@ class Bins:
         ordered: BoolArray = position < self.spread(self.n_ordered)
         return ordered
 
+    @cached_property
+    def is_known(self) -> BoolArray:
+        """Which flat bins have training rows, or lie between bins that have."""
+        known: BoolArray = self.is_ordered | (self.frequencies > 0)
+        return known
+
     def axis(self, j: int) -> slice:
         """Where axis ``j`` lies in a flat array."""
         return slice(int(self.offset[j]), int(self.offset[j + 1]))
@@ -316,8 +322,7 @@ class Bins:
         log-factor is zero. An ordered bin without rows keeps what its neighbours say.
         """
         means = self.means(log_factors)
-        known = self.is_ordered | (self.frequencies > 0)
-        out = np.where(known, log_factors - self.spread(means), 0.0)
+        out = np.where(self.is_known, log_factors - self.spread(means), 0.0)
         return out, means.sum(axis=-1)
 
 
