@@ -39,7 +39,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self._library = schema.library
+        self._library, self._integer_labels = schema.library, schema.integer_labels
         self.target_name_ = schema.target
         self.evaluation_ = None
 
@@ -47,8 +47,9 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
     def _schema(self) -> Schema:
         names = getattr(self, "feature_names_in_", None)
         library = getattr(self, "_library", None)
+        labels = getattr(self, "_integer_labels", None)
         features = None if names is None else tuple(names)
-        return Schema(self.n_features_in_, features, library, self.target_name_)
+        return Schema(self.n_features_in_, features, library, self.target_name_, labels)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -28,7 +28,7 @@ from seplearn.table.binning import bin_table, bins_at_most
 from seplearn.table.columns import target_name
 from seplearn.table.constraints import feature_directions
 from seplearn.table.schema import Schema, categorical_columns
-from seplearn.table.training import eval_rows, target_scale, training_rows
+from seplearn.table.training import TargetUnit, eval_rows, training_rows
 
 
 @documented(TSL_PARAMETERS)
@@ -253,26 +253,27 @@ class TSLRegressor(SeparationEstimator):
         options = self._options(feature_directions(rows.table, self.monotonic_cst, categorical))
         check_options(options, self.early_stopping, self.n_bootstrap, eval_set, groups)
         held_out = None if eval_set is None else eval_rows(eval_set, schema)
-        scale = target_scale(rows.y, rows.weight)
+        unit = TargetUnit.of(rows.y, rows.weight, bool(self.fit_intercept))
         with (
             ThreadWorkers(n_threads(self.n_jobs)) as workers,
-            progress(self.n_stages, scale, bool(self.verbose), callback) as on_stage,
+            progress(self.n_stages, unit, bool(self.verbose), callback) as on_stage,
         ):
             bins, codes = bin_table(
                 rows.table, rows.weight, categorical, bins_at_most(self.max_bins, len(rows.y)),
                 self.min_category_count,
                 workers.map,
             )  # fmt: skip
-            data = TrainingData(bins, codes, rows.y / scale, rows.weight)
+            data = TrainingData(bins, codes, unit.measured(rows.y), rows.weight)
             validation = make_validation(
-                data, held_out, scale, rows.groups, self.early_stopping, self.validation_fraction
+                data, held_out, unit, rows.groups, self.early_stopping, self.validation_fraction
             )
             seed = np.random.SeedSequence(check_random_state(self.random_state).randint(2**31))
             model, records = fit_model(
                 data, options, validation, self.n_bootstrap, seed, workers, on_stage
             )
             model = replace(model, reference=reference_rows(data, int(self.background_size)))
-        self._store(schema, model.scaled(scale), [record.scaled(scale) for record in records])
+        to_y = (unit.scale, unit.origin)
+        self._store(schema, model.scaled(*to_y), [record.scaled(*to_y) for record in records])
 
     def _options(self, directions: tuple[int, ...]) -> FitOptions:
         names = set(FitOptions.__dataclass_fields__) - {"directions"}

@@ -20,7 +20,7 @@ from seplearn.model.record import StageRecord
 from seplearn.table.binning import bin_centres, bin_table
 from seplearn.table.columns import target_name
 from seplearn.table.schema import Schema, categorical_columns
-from seplearn.table.training import target_scale, training_rows
+from seplearn.table.training import TargetUnit, training_rows
 
 
 @documented(SEPALS_PARAMETERS)
@@ -133,7 +133,7 @@ class SepALSRegressor(SeparationEstimator):
         rows = training_rows(X, y, sample_weight)
         schema = Schema.of(rows.table, target_name(y))
         categorical = categorical_columns(rows.table, self.categorical_features)
-        scale = target_scale(rows.y, rows.weight)
+        unit = TargetUnit.of(rows.y, rows.weight, bool(self.fit_intercept))
         names = AlsOptions.__dataclass_fields__
         values = {name: getattr(self, name) for name in names}
         plain = {n: v.item() if isinstance(v, np.generic) else v for n, v in values.items()}
@@ -145,7 +145,7 @@ class SepALSRegressor(SeparationEstimator):
                 rows.table, rows.weight, categorical, int(self.max_bins), self.min_category_count,
                 workers.map,
             )  # fmt: skip
-            data = TrainingData(bins, codes, rows.y / scale, rows.weight)
+            data = TrainingData(bins, codes, unit.measured(rows.y), rows.weight)
             centres = bin_centres(rows.table, bins, codes)
             model, loss, n_sweeps = fit_sepals(data, centres, options, seed, workers)
         model = replace(model, reference=reference_rows(data, int(self.background_size)))
@@ -158,7 +158,8 @@ class SepALSRegressor(SeparationEstimator):
             intercept=model.intercept,
             seconds=time.perf_counter() - started,
         )
-        self._store(schema, model.scaled(scale), [record.scaled(scale)])
+        to_y = (unit.scale, unit.origin)
+        self._store(schema, model.scaled(*to_y), [record.scaled(*to_y)])
 
     @property
     def n_sweeps_(self) -> int:

@@ -1,6 +1,7 @@
 import datetime
 from decimal import Decimal
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -138,7 +139,7 @@ def test_targets_as_series_and_frames():
 
 
 def test_what_can_be_no_level_is_named_with_its_column():
-    for value in ([1], datetime.date(2020, 1, 1)):
+    for value in ([1], {1: 2}):
         with pytest.raises(TypeError, match="column 'x': argument must be a string or a number"):
             check_levels(["a", value], "column 'x'")
     check_levels(["a", 1, 2.5, True, None, np.nan, Decimal(1)], "column 'x'")
@@ -148,3 +149,56 @@ def test_equal_names_are_refused():
     frame = pd.DataFrame([[1, 2]], columns=["a", "a"])
     with pytest.raises(ValueError, match="names of columns must be distinct"):
         open_table(frame)
+
+
+BIG = 2**60 + 1
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pa.table({"x": [BIG, None, 3]}),
+        pa.table({"x": pa.chunked_array([[BIG], [None, 3]])}),
+        pd.DataFrame({"x": pd.array([BIG, None, 3], dtype="int64[pyarrow]")}),
+        pd.DataFrame({"x": pd.array([BIG, None, 3], dtype="Int64")}),
+        pl.DataFrame({"x": [BIG, None, 3]}),
+        pl.DataFrame({"x": pl.Series([BIG, None, 3], dtype=pl.Int128)}),
+    ],
+    ids=["arrow", "chunks", "pandas-arrow", "pandas", "polars", "128 bits"],
+)
+def test_integers_beyond_two_to_the_53_are_rounded(frame):
+    np.testing.assert_array_equal(open_table(frame).numbers(0), [float(BIG), np.nan, 3.0])
+
+
+def test_masked_arrays_keep_their_mask():
+    mask = [[True, False], [False, True]]
+    numbers = open_table(np.ma.masked_array([[1, 2], [3, 4]], mask))
+    np.testing.assert_array_equal(numbers.numbers(0), [np.nan, 3.0])
+    texts = open_table(np.ma.masked_array([["a", "b"], ["c", "d"]], mask))
+    assert texts.levels(0) == [None, "c"]
+
+
+@pytest.mark.parametrize("kind", ["datetime64[ns]", "timedelta64[ns]"])
+def test_arrays_of_dates_are_refused_with_a_hint(kind):
+    with pytest.raises(TypeError, match=r"column 0 holds dates or times .* days since a start"):
+        open_table(np.zeros((3, 1), dtype=kind)).is_categorical(0)
+
+
+def test_dates_among_levels_are_refused_with_a_hint():
+    with pytest.raises(TypeError, match="column 'd' holds dates or times"):
+        check_levels(["a", datetime.date(2020, 1, 1)], "column 'd'")
+
+
+def test_odd_numbers_in_objects():
+    table = open_table(np.array([[Decimal("sNaN"), 10**400], [Decimal(2), 1]], dtype=object))
+    np.testing.assert_array_equal(table.numbers(0), [np.nan, 2.0])
+    with pytest.raises(ValueError, match=r"column 1 must hold numbers below 1\.8e308"):
+        table.numbers(1)
+
+
+def test_columns_of_a_frame_are_looked_up_once(monkeypatch):
+    """To find one column of an Arrow table all are walked through: p times is p squared."""
+    table = open_table(pa.table({f"c{j}": [1.0, 2.0] for j in range(50)}))
+    monkeypatch.setattr(nw.DataFrame, "__getitem__", lambda *_: pytest.fail("walked through"))
+    assert [table.numbers(j)[0] for j in range(50)] == [1.0] * 50
+    assert not any(table.is_categorical(j) for j in range(50))

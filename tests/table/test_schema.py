@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from seplearn.table.columns import open_table
-from seplearn.table.schema import Schema, categorical_columns
+from seplearn.table.schema import Schema, _found, categorical_columns
 
 FRAME = pd.DataFrame({"a": [1, 2], "b": [3, 4], "c": ["x", "y"]})
 
@@ -21,7 +21,7 @@ def test_missing_and_unknown_columns_are_named():
     with pytest.raises(ValueError, match=r"seen by fit; missing \['c'\]$"):
         schema.columns_in(open_table(FRAME[["a", "b"]]), "Model")
     with pytest.raises(ValueError, match=r"distinct, got \['a', 'a', 'b', 'c'\]"):
-        schema._by_name(("a", "a", "b", "c"))
+        _found(schema.names, ("a", "a", "b", "c"))
 
 
 def test_without_names_columns_are_taken_by_position():
@@ -32,6 +32,16 @@ def test_without_names_columns_are_taken_by_position():
     assert nameless.columns_in(open_table(FRAME), "Model") == [0, 1, 2]
     with pytest.raises(ValueError, match="X has 2 features, but Model is expecting 3 features"):
         nameless.columns_in(open_table(FRAME[["a", "b"]]), "Model")
+
+
+def test_numbered_columns_are_found_by_their_number():
+    schema = Schema.of(open_table(pd.DataFrame(np.zeros((2, 3)), columns=[5, 3, 1])))
+    reordered = open_table(pd.DataFrame(np.zeros((2, 3)), columns=[1, 5, 3]))
+    assert schema.columns_in(reordered, "Model") == [1, 2, 0]
+    others = open_table(pd.DataFrame(np.zeros((2, 3))))
+    with pytest.warns(UserWarning, match=r"are numbered \[0, 1, 2\], but Model was fitted with"):
+        assert schema.columns_in(others, "Model") == [0, 1, 2]
+    assert schema.columns_in(open_table(np.zeros((2, 3))), "Model") == [0, 1, 2]
 
 
 def test_categorical_features():

@@ -15,6 +15,7 @@ from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
 from seplearn.table.columns import Table
+from seplearn.table.training import TargetUnit
 
 
 def check_options(
@@ -52,7 +53,7 @@ def _first(given: dict[str, bool]) -> str:
 def make_validation(
     data: TrainingData,
     held_out: tuple[Table, list[int], FloatArray] | None,
-    scale: float,
+    unit: TargetUnit,
     groups: IntArray | None,
     early_stopping: str | bool,
     fraction: float,
@@ -61,7 +62,7 @@ def make_validation(
     if held_out is not None:
         table, columns, y = held_out
         codes = data.bins.codes(table, columns)
-        return Validation(eval_set=HeldOut(codes, y / scale, np.ones(len(y))))
+        return Validation(eval_set=HeldOut(codes, unit.measured(y), np.ones(len(y))))
     n_rows = len(data.target)
     if early_stopping == "auto":
         chooses = n_rows >= FEWEST_ROWS

@@ -47,12 +47,12 @@ class SeparationModel:
     reference: Reference | None = None
     bags: tuple[Bag, ...] = ()
 
-    def scaled(self, factor: float) -> SeparationModel:
-        """The model times a positive number."""
+    def scaled(self, factor: float, origin: float = 0.0) -> SeparationModel:
+        """The model times a positive number, and a constant added."""
         stages = tuple(stage.scaled(factor) for stage in self.stages)
-        replicates = tuple(replicate.scaled(factor) for replicate in self.replicates)
+        replicates = tuple(replicate.scaled(factor, origin) for replicate in self.replicates)
         bags = tuple(bag.scaled(factor) for bag in self.bags)
-        intercept = self.intercept * factor
+        intercept = self.intercept * factor + origin
         return replace(self, intercept=intercept, stages=stages, replicates=replicates, bags=bags)
 
     def with_scalars(

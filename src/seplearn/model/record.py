@@ -53,8 +53,8 @@ class StageRecord:
     freedom: float | None = None
     validation_loss: float | None = None
 
-    def scaled(self, factor: float) -> StageRecord:
-        """The record of the same fit to a target ``factor`` times as large."""
+    def scaled(self, factor: float, origin: float = 0.0) -> StageRecord:
+        """The record of the same fit to a target times ``factor`` plus ``origin``."""
         return replace(
             self,
             loss=self.loss * factor * factor,
@@ -62,5 +62,5 @@ class StageRecord:
             if self.validation_loss is None
             else self.validation_loss * factor * factor,
             scalars=tuple((plus * factor, minus * factor) for plus, minus in self.scalars),
-            intercept=self.intercept * factor,
+            intercept=self.intercept * factor + origin,
         )

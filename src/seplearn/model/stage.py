@@ -47,7 +47,7 @@ class Branch:
 
     @staticmethod
     def of_signed(factors: FloatArray, coefficient: float, bins: Bins) -> Branch:
-        """The product of factors of any sign (n_flat), which must be neutral where there were no rows.
+        """The product of factors of any sign (n_flat), neutral already where there were no rows.
 
         A factor of exactly zero has no logarithm; the smallest float stands for it.
         """

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Protocol, cast
 
 import narwhals as nw
@@ -15,12 +16,16 @@ from seplearn.kernels.arrays import BoolArray, FloatArray
 
 _LIBRARIES = ("pandas", "polars", "pyarrow")
 _OTHER_LIBRARIES = ("modin", "cudf")
+_DATES = (
+    datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64,
+)  # fmt: skip
 
 
 class Table(Protocol):
     """What fitting and predicting need of a table."""
 
     names: tuple[str, ...] | None
+    integer_labels: tuple[int, ...] | None  # of a frame whose columns are numbered, not named
     n_rows: int
     n_columns: int
     library: str | None
@@ -61,7 +66,18 @@ def open_table(X: Any) -> Table:
             "X must be a table, got a dictionary, or a list of them; make a data frame of it, such "
             "as pandas.DataFrame([row])"
         )
+    X = _without_mask(X)
     return ArrayTable(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
+
+
+def _without_mask(values: Any) -> Any:
+    """A masked array with missing values where it is masked; anything else as it is."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    is_number = values.dtype.kind in "iuf"
+    plain = np.array(values.data, dtype=np.float64 if is_number else object)
+    plain[np.ma.getmaskarray(values)] = np.nan if is_number else None
+    return plain
 
 
 def make_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
@@ -85,19 +101,37 @@ def _is_record(X: Any) -> bool:
 
 def read_target(y: Any) -> Any:
     """A Series or a one-column frame as an array; anything else as it is."""
-    native = nw.from_native(y, pass_through=True, allow_series=True)
-    if isinstance(native, nw.DataFrame) and native.shape[1] == 1:
-        native = native[:, 0]
-    return native.to_numpy() if isinstance(native, nw.Series) else y
+    column = _single_column(y)
+    if column is None:
+        return _without_mask(y)
+    return column.cast(nw.Float64).to_numpy() if _is_wide(column.dtype) else column.to_numpy()
 
 
 def target_name(y: Any) -> str | None:
     """The name of a Series or of the column of a one-column frame, if it is a text."""
+    column = _single_column(y)
+    name = None if column is None else column.name
+    return name if isinstance(name, str) and name else None
+
+
+def _single_column(y: Any) -> nw.Series[Any] | None:
     native = nw.from_native(y, pass_through=True, allow_series=True)
     if isinstance(native, nw.DataFrame) and native.shape[1] == 1:
         native = native[:, 0]
-    name = native.name if isinstance(native, nw.Series) else None
-    return name if isinstance(name, str) and name else None
+    return native if isinstance(native, nw.Series) else None
+
+
+def _is_wide(kind: Any) -> bool:
+    """Whether integers have 128 bits, which NumPy does not know."""
+    return kind in (nw.Int128, nw.UInt128)
+
+
+def _dates_refused(what: str, kind: Any) -> TypeError:
+    """The error for dates and times, wherever they stand."""
+    return TypeError(
+        f"{what} holds dates or times ({kind}), which have no order of effect by themselves; turn "
+        "it into numbers or categories first, such as year, month, weekday or days since a start"
+    )
 
 
 class ArrayTable:
@@ -105,14 +139,18 @@ class ArrayTable:
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         self.names: tuple[str, ...] | None = None
+        self.integer_labels: tuple[int, ...] | None = None
         self.library: str | None = None
         self.n_rows, self.n_columns = array.shape
         self._array = array
 
     def is_categorical(self, j: int) -> bool:
-        if self._array.dtype.kind == "O":
+        kind = self._array.dtype.kind
+        if kind == "O":
             return not _all_numbers(self._array[:, j])
-        return self._array.dtype.kind not in "iuf"
+        if kind in "mM":
+            raise _dates_refused(self.label(j), self._array.dtype)
+        return kind not in "iuf"
 
     def numbers(self, j: int) -> FloatArray:
         column = self._array[:, j]
@@ -146,25 +184,25 @@ class FrameTable:
         if any(text) and not all(text):
             raise TypeError(f"names of columns must be all strings or none, got {names!r}")
         self.names: tuple[str, ...] | None = tuple(names) if all(text) else None
+        whole = all(isinstance(name, numbers.Integral) for name in names)
+        self.integer_labels: tuple[int, ...] | None = (
+            tuple(int(name) for name in names) if whole else None
+        )
         self.library: str | None = frame.implementation.name.lower()
         self._frame = frame
-
-    def _column(self, j: int) -> nw.Series[Any]:
-        return self._frame[:, j]
+        # Taken apart once: to find one column of an Arrow table all of them are walked through.
+        self._columns = list(frame.iter_columns())
+        self._labels = names
 
     def is_categorical(self, j: int) -> bool:
-        column = self._column(j)
+        column = self._columns[j]
         kind = column.dtype
         if kind.is_numeric():
             return False
         if kind in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
             return True
         if kind.is_temporal():
-            raise TypeError(
-                f"{self.label(j)} holds dates or times ({kind}), which have no order of effect by "
-                "themselves; turn it into numbers or categories first, such as year, month, "
-                "weekday or days since a start"
-            )
+            raise _dates_refused(self.label(j), kind)
         if kind == nw.Object:
             return not _all_numbers(column.to_list())
         if column.null_count() == len(column):  # no type can be told where all is missing
@@ -172,19 +210,22 @@ class FrameTable:
         raise TypeError(f"{self.label(j)} must hold numbers or categories, got {kind}")
 
     def numbers(self, j: int) -> FloatArray:
-        column = self._column(j)
+        column = self._columns[j]
         if not column.dtype.is_numeric() or column.dtype == nw.Decimal:
             return _as_floats(column.to_list(), self.label(j))
-        return np.ascontiguousarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        if _is_wide(column.dtype):
+            column = column.cast(nw.Float64)
+        # NumPy rounds integers beyond 2**53, where Arrow would refuse to turn them into floats.
+        return np.ascontiguousarray(column.to_numpy(), dtype=np.float64)
 
     def levels(self, j: int) -> list[Any]:
-        return self._column(j).to_list()
+        return self._columns[j].to_list()
 
     def rows(self, chosen: BoolArray) -> Table:
         return FrameTable(self._frame.filter(chosen.tolist()))
 
     def label(self, j: int) -> str:
-        return f"column {self._frame.columns[j]!r}"
+        return f"column {self._labels[j]!r}"
 
 
 def is_missing(value: Any) -> bool:
@@ -193,7 +234,7 @@ def is_missing(value: Any) -> bool:
         return True
     try:
         return bool(value != value)  # noqa: PLR0124  # NaN is not equal to itself
-    except TypeError:
+    except (TypeError, InvalidOperation):  # pandas' NA, a signalling NaN
         return True
     except ValueError:  # an array as a cell compares one by one
         return False
@@ -219,6 +260,8 @@ def check_levels(values: Iterable[Any], label: str) -> None:
     """Raise for a value that can be no level, such as a list or a date, naming the column."""
     for value in values:
         if not isinstance(value, (str, numbers.Real, np.bool_, Decimal)) and not is_missing(value):
+            if isinstance(value, _DATES):
+                raise _dates_refused(label, type(value).__name__)
             try:
                 level_name(value)
             except TypeError as error:
@@ -240,4 +283,8 @@ def _as_floats(values: Sequence[Any] | np.ndarray[Any, Any], label: str) -> Floa
         if not (_is_number(value) or isinstance(value, (bool, np.bool_))):
             kind = type(value).__name__
             raise TypeError(f"{label} must hold numbers, got {value!r} of type {kind}")
-    return np.array([np.nan if is_missing(v) else float(v) for v in values], dtype=np.float64)
+    try:
+        floats = [np.nan if is_missing(value) else float(value) for value in values]
+    except OverflowError as error:
+        raise ValueError(f"{label} must hold numbers below 1.8e308 in size: {error}") from error
+    return np.array(floats, dtype=np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from seplearn._errors import out_of_range, warn
 from seplearn.kernels.arrays import BoolArray
 from seplearn.table.columns import Table
+
+_SHOWN_LABELS = 10
 
 
 @dataclass(frozen=True)
@@ -23,12 +26,15 @@ class Schema:
         The data frame library of the training table, in which explanations answer.
     target : str or None
         The name of the target, if it came with one.
+    integer_labels : tuple of int or None
+        The labels of the columns of a frame that numbers them instead of naming them.
     """
 
     n_features: int
     names: tuple[str, ...] | None
     library: str | None = None
     target: str | None = None
+    integer_labels: tuple[int, ...] | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -41,40 +47,63 @@ class Schema:
         if table.names is not None and len(set(table.names)) < len(table.names):
             twice = [name for name, count in Counter(table.names).items() if count > 1]
             raise ValueError(f"names of columns must be distinct, got more than one of {twice}")
-        return Schema(table.n_columns, table.names, table.library, target)
+        return Schema(table.n_columns, table.names, table.library, target, table.integer_labels)
 
     def columns_in(self, table: Table, estimator: str) -> list[int]:
-        """Where the features are in ``table``: by name if both have names, else by position."""
+        """Where the features are in ``table``: by name if both have names, else by position.
+
+        Columns that are numbered, not named, are found by their number if all of them are there.
+        """
         places = self.places_in(table, estimator)
         if self.names is not None and table.names is None:
             warn(
                 f"X does not have valid feature names, but {estimator} was fitted with feature "
                 "names; columns are taken in the order of fit"
             )
+        elif self._are_renumbered(table) and places == sorted(places):
+            warn(
+                f"the columns of X are numbered {_shortened(table.integer_labels)}, but "
+                f"{estimator} was fitted with {_shortened(self.integer_labels)}; they are taken in "
+                "the order of fit"
+            )
         return places
 
     def places_in(self, table: Table, estimator: str) -> list[int]:
-        """As :meth:`columns_in`, of a table that was looked at before: without its warning."""
+        """As :meth:`columns_in`, of a table that was looked at before: without its warnings."""
         if self.names is not None and table.names is not None:
-            return self._by_name(table.names)
+            return _found(self.names, table.names)
         if table.n_columns != self.n_features:
             raise ValueError(
                 f"X has {table.n_columns} features, but {estimator} is expecting "
                 f"{self.n_features} features as input"
             )
+        own, given = self.integer_labels, table.integer_labels
+        if self._are_renumbered(table) and set(own or ()) == set(given or ()):
+            return _found(own or (), given or ())
         return list(range(self.n_features))
 
-    def _by_name(self, names: tuple[str, ...]) -> list[int]:
-        assert self.names is not None
-        missing = [name for name in self.names if name not in set(names)]
-        unknown = [name for name in names if name not in set(self.names)]
-        if missing or unknown:
-            parts = [f"missing {missing}"] * bool(missing) + [f"unknown {unknown}"] * bool(unknown)
-            raise ValueError(f"X must have the columns seen by fit; {' and '.join(parts)}")
-        if len(names) != len(self.names):
-            raise ValueError(f"names of columns must be distinct, got {list(names)}")
-        place = {name: j for j, name in enumerate(names)}
-        return [place[name] for name in self.names]
+    def _are_renumbered(self, table: Table) -> bool:
+        labels = (self.integer_labels, table.integer_labels)
+        return None not in labels and labels[0] != labels[1]
+
+
+def _found(wanted: Sequence[Hashable], names: Sequence[Hashable]) -> list[int]:
+    """The place of every wanted name; raises if there is another one, or one too few."""
+    place = {name: j for j, name in enumerate(names)}
+    known = set(wanted)
+    missing = [name for name in wanted if name not in place]
+    unknown = [name for name in names if name not in known]
+    if missing or unknown:
+        parts = [f"missing {missing}"] * bool(missing) + [f"unknown {unknown}"] * bool(unknown)
+        raise ValueError(f"X must have the columns seen by fit; {' and '.join(parts)}")
+    if len(names) != len(wanted):
+        raise ValueError(f"names of columns must be distinct, got {list(names)}")
+    return [place[name] for name in wanted]
+
+
+def _shortened(labels: tuple[int, ...] | None) -> str:
+    shown = list(labels or ())
+    return str(shown) if len(shown) <= _SHOWN_LABELS else f"{shown[:_SHOWN_LABELS]} ..."
 
 
 def categorical_columns(table: Table, chosen: Any) -> BoolArray:

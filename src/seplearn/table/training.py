@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,9 +10,14 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import _check_sample_weight
 
+from seplearn._errors import out_of_range
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.table.columns import Table, is_missing, open_table, read_target
 from seplearn.table.schema import Schema
+
+# Products of a model may be some powers of ten larger than the target.
+_SMALLEST_TARGET, _LARGEST_TARGET = 1e-303, 1e303
+_LEVEL_TAKEN_OFF = 1e6  # standard deviations: from here on more than six of 16 digits are lost
 
 
 class TrainingRows(NamedTuple):
@@ -35,7 +41,7 @@ def known_rows(X: Any, y: Any, sample_weight: Any) -> TrainingRows:
     known = ~np.isnan(y)
     if not known.any():
         raise ValueError(f"y must be known in some row, got {len(y)} rows without a value")
-    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+    weight = np.ones(len(y)) if sample_weight is None else np.asarray(read_target(sample_weight))
     if weight.shape != y.shape:
         raise ValueError(
             f"sample_weight must have one value per row ({len(y)}), got shape {weight.shape}"
@@ -44,6 +50,7 @@ def known_rows(X: Any, y: Any, sample_weight: Any) -> TrainingRows:
 
 
 def _weighted_rows(table: Table, y: FloatArray, sample_weight: Any, groups: Any) -> TrainingRows:
+    sample_weight = read_target(sample_weight)
     if sample_weight is not None and not np.asarray(sample_weight).any():
         raise ValueError("sample_weight must have a positive sum, got zeros only")
     weight = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
@@ -108,21 +115,63 @@ def _as_counts(weight: FloatArray) -> FloatArray:
 
 def _numbers(y: Any, may_be_unknown: bool) -> FloatArray:
     finite = "allow-nan" if may_be_unknown else True
+    if getattr(getattr(y, "dtype", None), "kind", None) in ("m", "M"):
+        raise TypeError(
+            f"y must hold numbers, got dates or times ({y.dtype}); turn them into numbers first, "
+            "such as days since a start"
+        )
     try:
         array: FloatArray = check_array(
             y, ensure_2d=False, dtype=np.float64, ensure_all_finite=finite, input_name="y"
         )
+    except ArithmeticError as error:
+        raise ValueError(f"y must hold numbers: {error}") from error
     except (TypeError, ValueError) as error:
-        if "could not convert" in str(error):
-            raise ValueError(f"y must hold numbers: {error}") from error
+        if "convert" in str(error) or "float()" in str(error):
+            raise type(error)(f"y must hold numbers: {error}") from error
         raise
     return array
 
 
-def target_scale(y: FloatArray, weight: FloatArray) -> float:
-    """The weighted standard deviation of y; for a constant y its size, for zeros one."""
-    size = float(np.abs(y).max()) or 1.0
-    unit = y / size  # squares of unit values neither overflow nor underflow
-    mean = float(np.average(unit, weights=weight))
-    deviation = float(np.sqrt(np.average((unit - mean) ** 2, weights=weight)))
-    return size * (deviation if deviation > 1e-14 else 1.0)
+@dataclass(frozen=True)
+class TargetUnit:
+    """What a fit measures the target in: ``(y - origin) / scale``.
+
+    Attributes
+    ----------
+    origin : float
+        Zero, or for a target that hardly varies beside its level that level: divided by the spread
+        alone it would lose the digits in which it varies. Then a model needs a constant.
+    scale : float
+        The weighted standard deviation of y; for a constant y its size, for zeros one.
+    """
+
+    origin: float
+    scale: float
+
+    @staticmethod
+    def of(y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:
+        """The unit of a target; raises for numbers at the ends of what a float can hold."""
+        size = float(np.abs(y).max())
+        if size and not _SMALLEST_TARGET <= size <= _LARGEST_TARGET:
+            rule = (
+                f"of a size between {_SMALLEST_TARGET:g} and {_LARGEST_TARGET:g}, or all zero; "
+                "give it in another unit"
+            )
+            raise out_of_range("y", rule, size)
+        unit = y / (size or 1.0)  # squares of values up to one neither overflow nor underflow
+        level, deviation = _mean_and_deviation(unit, weight)
+        if has_constant and deviation * _LEVEL_TAKEN_OFF < abs(level) and np.ptp(y) > 0.0:
+            start = float(y[0])  # the differences are exact, their mean has all its digits
+            mean, deviation = _mean_and_deviation(y - start, weight)
+            return TargetUnit(start + mean, deviation)
+        return TargetUnit(0.0, (size or 1.0) * (deviation if deviation > 1e-14 else 1.0))
+
+    def measured(self, y: FloatArray) -> FloatArray:
+        """A target in this unit."""
+        return (y - self.origin) / self.scale
+
+
+def _mean_and_deviation(values: FloatArray, weight: FloatArray) -> tuple[float, float]:
+    mean = float(np.average(values, weights=weight))
+    return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weight)))

@@ -1,0 +1,80 @@
+"""Rows, targets and weights as a fit takes them, and the unit a target is measured in."""
+
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from seplearn.table.training import TargetUnit, known_rows, rows_with_target, training_rows
+
+X = np.arange(6.0).reshape(3, 2)
+ONES = np.ones(1000)
+
+
+@pytest.mark.parametrize("level", [0.0, 5.0, -1e9, 1e12, 1e15])
+def test_a_target_keeps_the_digits_in_which_it_varies(level):
+    signal = np.round(np.random.default_rng(0).normal(0.0, 8.0, 1000), 0)
+    unit = TargetUnit.of(level + signal, ONES, has_constant=True)
+    measured = unit.measured(level + signal)
+    expected = (signal + level - unit.origin) / unit.scale
+    np.testing.assert_allclose(measured, expected, atol=1e-9)
+    np.testing.assert_allclose(unit.scale, signal.std(), rtol=1e-12)
+    assert (unit.origin == 0.0) == (abs(level) < 1e7)
+    assert TargetUnit.of(level + signal, ONES, has_constant=False).origin == 0.0
+
+
+def test_the_unit_of_a_constant_is_its_size():
+    assert TargetUnit.of(np.full(5, -3.0), np.ones(5), has_constant=True) == TargetUnit(0.0, 3.0)
+    assert TargetUnit.of(np.zeros(5), np.ones(5), has_constant=True) == TargetUnit(0.0, 1.0)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-305, 1e305, 1.7e308])
+def test_a_target_at_the_ends_of_what_a_float_holds_is_refused(size):
+    with pytest.raises(ValueError, match=r"^y must be of a size between 1e-303 and 1e\+303"):
+        TargetUnit.of(np.array([0.0, size]), np.ones(2), has_constant=True)
+
+
+DATES = pd.date_range("2020-01-01", periods=3)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        DATES.to_numpy(),
+        pd.Series(DATES),
+        pl.Series([datetime.date(2020, 1, 1)] * 3),
+        pa.chunked_array([pa.array(DATES)]),
+        pd.Series(pd.to_timedelta([1, 2, 3], "s")),
+        [datetime.datetime(2020, 1, 1)] * 3,
+        np.array(["a", "b", "c"]),
+    ],
+    ids=["array", "pandas", "polars", "pyarrow", "durations", "list", "texts"],
+)
+def test_a_target_that_is_no_number_is_refused(y):
+    with pytest.raises((TypeError, ValueError), match=r"^y must hold numbers"):
+        rows_with_target(X, y)
+
+
+@pytest.mark.parametrize("value", [10**400, Decimal("sNaN")])
+def test_odd_numbers_in_a_target_are_named(value):
+    with pytest.raises(ValueError, match=r"^y must hold numbers"):
+        rows_with_target(X, np.array([1, 2, value], dtype=object))
+
+
+def test_masked_values_are_missing():
+    masked = np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])
+    with pytest.raises(ValueError, match="y contains NaN"):
+        rows_with_target(X, masked)
+    assert known_rows(X, masked, None).y.tolist() == [1.0, 3.0]
+    with pytest.raises(ValueError, match="sample_weight contains NaN"):
+        training_rows(X, X[:, 0], masked)
+
+
+def test_weights_of_any_size_count_rows():
+    for weight in ([1e308, 1e308, 0.5e308], [5e-324, 5e-324, 1e-323]):
+        rows = training_rows(X, X[:, 0], np.array(weight))
+        assert rows.weight.mean() == pytest.approx(1.0)
