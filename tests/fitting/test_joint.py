@@ -309,6 +309,31 @@ def test_groups_are_never_on_both_sides():
         assert not set(groups[fitted]) & set(groups[held])
 
 
+@pytest.mark.parametrize(("n_rows", "n_deals"), [(20, 5), (100, 3), (249, 2), (250, 1)])
+def test_few_rows_are_dealt_out_several_times(n_rows, n_deals):
+    from seplearn.fitting.selection import held_out_parts
+
+    data = training_data(*datasets.masked_interaction(n_rows, random_state=0))
+    parts = held_out_parts(data, None, 0.15, seed=0)
+    assert len(parts) == 5 * n_deals
+    held = np.bincount(np.concatenate([rows for _, rows in parts]), minlength=n_rows)
+    assert (held == n_deals).all()
+    assert len({tuple(rows) for _, rows in parts}) == len(parts)
+
+
+@pytest.mark.filterwarnings("ignore:no stage improves")
+def test_few_rows_of_noise_do_not_end_far_from_their_mean():
+    excess = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(1060, 3)), rng.normal(size=1060)
+        model = TSLRegressor(random_state=seed).fit(X[:60], y[:60])
+        own, mean = model.predict(X[60:]) - y[60:], y[:60].mean() - y[60:]
+        excess.append(np.sqrt(np.mean(own**2) / np.mean(mean**2)))
+    assert np.median(excess) < 1.001
+    assert sum(ratio > 1.05 for ratio in excess) <= 1
+
+
 def test_noise_gives_the_constant_and_says_so():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4)), rng.normal(size=300)

@@ -65,7 +65,7 @@ def make_validation(
         return Validation(eval_set=HeldOut(codes, unit.measured(y), np.ones(len(y))))
     n_rows = len(data.target)
     if early_stopping == "auto":
-        chooses = n_rows >= FEWEST_ROWS
+        chooses = float(data.weight.sum()) >= FEWEST_ROWS  # a row of weight 2 is two rows
     else:
         chooses = bool(early_stopping)
         if chooses and n_rows < N_FOLDS:

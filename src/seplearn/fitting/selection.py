@@ -23,7 +23,10 @@ _Fit = TypeVar("_Fit")
 _Result = TypeVar("_Result")
 
 N_FOLDS = 5
-FEWEST_ROWS = 100  # below, early_stopping="auto" is off
+FEWEST_ROWS = 20  # below, early_stopping="auto" is off
+# Tables with fewer rows are dealt out several times: what a single deal says of them is mostly luck.
+_DEALT_ONCE = 250
+_MOST_DEALS = 5
 _FOLDED_ROWS = 5_000  # up to here every row is held out once
 _HALVED_ROWS = 20_000  # up to here two parts are held out, one after the other; above, one
 _SPOILT = 0.25  # of the median part's error: half the root mean squared error
@@ -100,20 +103,21 @@ def held_out_parts(
     total = float(data.weight.sum())
     keys = row_keys(data, axis_hashes(data)) if groups is None else groups.astype(np.uint64)
     distinct, inverse = np.unique(keys, return_inverse=True)
-    shuffled = np.random.default_rng(seed).permutation(len(distinct))[inverse]
-    position = shuffled / len(distinct)
-    if groups is None and len(distinct) <= min(_FEW_ROWS, len(keys) / _MANY_COPIES):
-        position = _spread(shuffled, data.target)
+    has_copies = groups is None and len(distinct) <= min(_FEW_ROWS, len(keys) / _MANY_COPIES)
     if total <= _FOLDED_ROWS:
         share, n_parts = 1.0 / N_FOLDS, N_FOLDS
     else:
         share, n_parts = validation_fraction, 2 if total <= _HALVED_ROWS else 1
     edges = [min(k * share, 1.0) for k in range(n_parts + 1)]
+    random = np.random.default_rng(seed)
     parts = []
-    for low, high in pairwise(edges):
-        held = (low <= position) & (position < high)
-        if held.any() and not held.all():
-            parts.append((np.flatnonzero(~held), np.flatnonzero(held)))
+    for _ in range(min(max(math.ceil(_DEALT_ONCE / total), 1), _MOST_DEALS)):
+        shuffled = random.permutation(len(distinct))[inverse]
+        position = _spread(shuffled, data.target) if has_copies else shuffled / len(distinct)
+        for low, high in pairwise(edges):
+            held = (low <= position) & (position < high)
+            if held.any() and not held.all():
+                parts.append((np.flatnonzero(~held), np.flatnonzero(held)))
     return parts
 
 
