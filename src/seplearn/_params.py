@@ -87,7 +87,8 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         WordOr("auto", Flag()),
         "Whether to choose the number of stages by the error on rows held out, and then to fit "
         "all rows: five folds up to 5,000 rows (dealt out up to five times below 250 rows), two "
-        "held-out parts up to 20,000, one above. 'auto': yes, from 20 rows on. False: ``n_stages`` (divided evenly among the starts).",
+        "held-out parts up to 20,000, one above. 'auto': yes, from 20 rows on. False: ``n_stages`` "
+        "(divided evenly among the starts).",
     ),
     Parameter(
         "validation_fraction",

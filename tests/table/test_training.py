@@ -78,3 +78,9 @@ def test_weights_of_any_size_count_rows():
     for weight in ([1e308, 1e308, 0.5e308], [5e-324, 5e-324, 1e-323]):
         rows = training_rows(X, X[:, 0], np.array(weight))
         assert rows.weight.mean() == pytest.approx(1.0)
+
+
+def test_a_weight_that_is_nothing_beside_another_leaves_no_row():
+    rows = training_rows(X, X[:, 0], np.array([1e290, 1e-290, 3e290]))
+    assert rows.weight.tolist() == [0.5, 1.5]
+    assert rows.table.n_rows == 2

@@ -24,7 +24,7 @@ _Result = TypeVar("_Result")
 
 N_FOLDS = 5
 FEWEST_ROWS = 20  # below, early_stopping="auto" is off
-# Tables with fewer rows are dealt out several times: what a single deal says of them is mostly luck.
+# Fewer rows are dealt out several times: what a single deal says of them is mostly luck.
 _DEALT_ONCE = 250
 _MOST_DEALS = 5
 _FOLDED_ROWS = 5_000  # up to here every row is held out once

@@ -31,8 +31,8 @@ class TrainingRows(NamedTuple):
 
 def training_rows(X: Any, y: Any, sample_weight: Any, groups: Any = None) -> TrainingRows:
     """The rows with a positive weight; weights stand for a number of rows."""
-    rows = _weighted_rows(*rows_with_target(X, y), sample_weight, groups)
-    return rows._replace(weight=_as_counts(rows.weight))
+    table, y = rows_with_target(X, y)
+    return _weighted_rows(table, y, _as_counts(_checked_weight(sample_weight, y)), groups)
 
 
 def known_rows(X: Any, y: Any, sample_weight: Any) -> TrainingRows:
@@ -46,14 +46,22 @@ def known_rows(X: Any, y: Any, sample_weight: Any) -> TrainingRows:
         raise ValueError(
             f"sample_weight must have one value per row ({len(y)}), got shape {weight.shape}"
         )
-    return _weighted_rows(table.rows(known), y[known], weight[known], None)
+    return _weighted_rows(
+        table.rows(known), y[known], _checked_weight(weight[known], y[known]), None
+    )
 
 
-def _weighted_rows(table: Table, y: FloatArray, sample_weight: Any, groups: Any) -> TrainingRows:
+def _checked_weight(sample_weight: Any, y: FloatArray) -> FloatArray:
     sample_weight = read_target(sample_weight)
     if sample_weight is not None and not np.asarray(sample_weight).any():
         raise ValueError("sample_weight must have a positive sum, got zeros only")
-    weight = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+    weight: FloatArray = _check_sample_weight(
+        sample_weight, y, dtype=np.float64, ensure_non_negative=True
+    )
+    return weight
+
+
+def _weighted_rows(table: Table, y: FloatArray, weight: FloatArray, groups: Any) -> TrainingRows:
     names = None if groups is None else _group_names(groups, len(y))
     if not weight.all():
         used = weight > 0
@@ -107,10 +115,15 @@ def _group_numbers(names: NDArray[np.str_]) -> IntArray:
 
 
 def _as_counts(weight: FloatArray) -> FloatArray:
-    """Weights as they are when they can count rows, else divided by their mean."""
+    """Weights as they are when they can count rows, else divided by their mean.
+
+    Rows of weight zero count for nothing, also in the mean. Beside a huge weight another may come
+    out as zero.
+    """
     size = float(weight.max())
-    share = float(np.mean(weight / size))  # of the largest weight: a sum of weights may overflow
-    return weight if 0.5 <= share * size <= 10.0 else weight / size / share
+    shares = weight / size  # a sum of weights may overflow
+    share = float(np.mean(shares[shares > 0]))
+    return weight if 0.5 <= share * size <= 10.0 else shares / share
 
 
 def _numbers(y: Any, may_be_unknown: bool) -> FloatArray:
@@ -161,10 +174,11 @@ class TargetUnit:
             raise out_of_range("y", rule, size)
         unit = y / (size or 1.0)  # squares of values up to one neither overflow nor underflow
         level, deviation = _mean_and_deviation(unit, weight)
-        if has_constant and deviation * _LEVEL_TAKEN_OFF < abs(level) and np.ptp(y) > 0.0:
+        if has_constant and deviation * _LEVEL_TAKEN_OFF < abs(level):
             start = float(y[0])  # the differences are exact, their mean has all its digits
-            mean, deviation = _mean_and_deviation(y - start, weight)
-            return TargetUnit(start + mean, deviation)
+            mean, spread = _mean_and_deviation(y - start, weight)
+            if spread > 0.0:
+                return TargetUnit(start + mean, spread)
         return TargetUnit(0.0, (size or 1.0) * (deviation if deviation > 1e-14 else 1.0))
 
     def measured(self, y: FloatArray) -> FloatArray:
