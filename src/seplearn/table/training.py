@@ -117,13 +117,15 @@ def _group_numbers(names: NDArray[np.str_]) -> IntArray:
 def _as_counts(weight: FloatArray) -> FloatArray:
     """Weights as they are when they can count rows, else divided by their mean.
 
-    Rows of weight zero count for nothing, also in the mean. Beside a huge weight another may come
-    out as zero.
+    A weight that vanishes by rounding beside the largest is zero: no sum over rows would notice it,
+    so its row would have values that nothing is known of.
     """
     size = float(weight.max())
     shares = weight / size  # a sum of weights may overflow
-    share = float(np.mean(shares[shares > 0]))
-    return weight if 0.5 <= share * size <= 10.0 else shares / share
+    shares[shares < np.finfo(float).eps] = 0.0
+    mean = float(np.mean(shares[shares > 0]))
+    as_they_are = 0.5 <= mean * size <= 10.0
+    return np.where(shares > 0, weight, 0.0) if as_they_are else shares / mean
 
 
 def _numbers(y: Any, may_be_unknown: bool) -> FloatArray:
