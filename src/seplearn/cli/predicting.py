@@ -8,8 +8,10 @@ import click
 import pyarrow as pa
 from tqdm import tqdm
 
+from seplearn.cli.options import missing_option
 from seplearn.cli.saved import feature_batches, open_model
 from seplearn.cli.tables import PIPE, TableWriter, check_output
+from seplearn.cli.text import say
 from seplearn.estimator import SeparationEstimator
 
 _OWN_NAMES = ("prediction", "lower", "upper", "intercept")
@@ -36,9 +38,10 @@ _OWN_NAMES = ("prediction", "lower", "upper", "intercept")
     metavar="COLUMN",
     help="Copy this column of the table, such as an identifier; may be repeated.",
 )
+@missing_option
 def predict(
     model: str, table: str, output: str, stages: bool, interval: bool, level: float,
-    keep: tuple[str, ...],
+    keep: tuple[str, ...], missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Predict every row of TABLE with MODEL.
 
@@ -61,8 +64,8 @@ def predict(
         )
     n_rows = 0
     with TableWriter(output) as writer, tqdm(unit=" rows", disable=None, leave=False) as progress:
-        for features, kept in feature_batches(estimator, table, keep):
-            columns = {name: kept[name] for name in keep}
+        for features, kept in feature_batches(estimator, table, keep, missing):
+            columns = {name: kept[name] for name in keep}  # as they stand in the table
             columns |= _predictions(estimator, features, stages, level if interval else None)
             writer.write(pa.table(columns))
             n_rows += features.num_rows
@@ -70,7 +73,7 @@ def predict(
         if n_rows == 0:
             raise ValueError(f"{table} has no rows")
     if output != PIPE:
-        click.echo(f"{n_rows:,} predictions in {output}", err=True)
+        say(f"{n_rows:,} predictions in {output}", err=True)
 
 
 def _predictions(
