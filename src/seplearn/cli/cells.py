@@ -144,8 +144,8 @@ class NumberReader:
         if self.odd.count:
             raise ValueError(
                 f"column {self.name!r} {rule}, but {self.odd.count:,} of {self.n_cells:,} cells "
-                f"cannot be read as one: {self.odd} (rows count from 0); mend them, or give {self.odd.ways_out()} if "
-                f"they mean that a value is missing{ways_out}"
+                f"cannot be read as one: {self.odd} (rows count from 0); mend them, or give "
+                f"{self.odd.ways_out()} if they mean that a value is missing{ways_out}"
             )
         if self.points.count and self.commas.count:
             raise ValueError(
