@@ -261,6 +261,17 @@ def test_texts_that_python_would_call_ten_are_not_the_level_ten(tmp_path):
                                   np.repeat(unseen, len(texts)))  # fmt: skip
 
 
+def test_a_marker_among_truth_values_is_missing(tmp_path):
+    frame = pd.DataFrame({"flag": ["TRUE", "FALSE", "TRUE", "NA"] * 30, "y": [1, 0, 1, 2] * 30})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model = tmp_path / "m.tsl"
+    done = run("fit", tmp_path / "t.csv", "--target", "y", *QUICKEST, "-o", model)
+    assert "column 'flag': 30 cells are neither true nor false and count as missing" in done.stderr
+    expected = load_model(model).predict(pd.DataFrame({"flag": [True, False, True, None] * 30}))
+    np.testing.assert_array_equal(predictions(model, tmp_path / "t.csv"), expected)
+    assert len(set(expected)) == 3
+
+
 def test_kept_cells_are_as_they_stand(plain, tmp_path):
     texts = ["NA", "null", "nan", "007", "1.0", " x ", "", 'a "b", c', "1,5", "TRUE", "2020-01-01"]
     frame = table(len(texts))[["a", "b"]].assign(id=texts)

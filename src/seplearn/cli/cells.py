@@ -196,7 +196,7 @@ class TrainingCells:
         mistakes.
         """
         cells = without_empty(cells)
-        truths = _truth_values(cells)
+        truths = _truth_values(name, cells)
         if truths is not None:
             return truths
         reader, numbers = self._read(name, cells)
@@ -237,10 +237,10 @@ def _tell_of_levels(reader: NumberReader) -> None:
         )
 
 
-def training_levels(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+def training_levels(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column said to hold levels, under the names that Python gives to numbers and truths."""
     cells = without_empty(cells)
-    truths = _truth_values(cells)
+    truths = _truth_values(name, cells)
     if truths is not None:
         return truths
     distinct = [text for text in pc.unique(cells).to_pylist() if text is not None]
@@ -252,10 +252,12 @@ def training_levels(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 def spelled_as(cells: Any, known: Iterable[str]) -> Any:
     """Levels spelled as a model knows them: 'true' is its True, and '1.0' its 1.
 
-    Only where all its levels are truth values, or all are integers: else a text is what it is.
+    Only where all its levels are truth values, beside which markers are missing values, or all are
+    integers: else a text is what it is.
     """
     cells, known = without_empty(cells), set(known)
     if known and known <= {"True", "False"}:
+        cells = _without_markers(cells)
         for word, value in _WORDS.items():
             cells = pc.if_else(pc.equal(cells, word), str(value), cells)
         return cells
@@ -312,17 +314,30 @@ def _mask(values: Any) -> BoolArray:
     return mask
 
 
-def _truth_values(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    distinct = pc.unique(cells).to_pylist() if _first(cells) in _WORDS else []
+def _truth_values(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """True and False if all cells are, empty ones and markers aside; else None."""
+    without_markers = _without_markers(cells)
+    distinct = pc.unique(without_markers).to_pylist() if _first(without_markers) in _WORDS else []
     if not distinct or not {text for text in distinct if text is not None} <= _WORDS.keys():
         return None
-    return pc.if_else(pc.is_null(cells), None, pc.equal(pc.utf8_lower(cells), "true"))
+    markers = Found()
+    markers.add(cells, _mask(pc.xor(pc.is_null(cells), pc.is_null(without_markers))), 0)
+    if markers.count:
+        note(
+            f"column {name!r}: {markers.count:,} cells are neither true nor false and count as "
+            f"missing: {markers}"
+        )
+    return pc.equal(pc.utf8_lower(without_markers), "true")
+
+
+def _without_markers(cells: Any) -> Any:
+    is_marker = _is_in(pc.utf8_lower(pc.utf8_trim_whitespace(cells)), MARKERS)
+    return pc.if_else(is_marker, pa.scalar(None, pa.string()), cells)
 
 
 def _dates(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """Dates and times as ISO 8601 writes them, markers aside."""
-    is_marker = _is_in(pc.utf8_lower(cells), MARKERS)
-    cells = pc.if_else(is_marker, pa.scalar(None, pa.string()), cells)
+    cells = _without_markers(cells)
     first = _first(cells)
     for kind in _DATES if first is not None else ():
         try:

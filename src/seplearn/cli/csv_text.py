@@ -163,7 +163,7 @@ class CsvText:
             )
         if "UTF8" in message:
             column = re.search(r"In CSV column #(\d+)", message)
-            name = f"column {self.names[int(column[1])]!r} " if column else ""
+            name = f"column {self.names[int(column[1])]!r} in " if column else ""
             return self._no_utf8(f"{name}{where}")
         return ValueError(f"{self._path}: {where}: {message}")
 
@@ -198,13 +198,12 @@ class _Records:
 
 
 def _delimiter(text: str) -> str:
-    """The one that finds most columns in records of one length."""
-    widths = {letter: _width(text, letter) for letter in _DELIMITERS}
-    return max(_DELIMITERS, key=lambda letter: (widths[letter], letter == ","))
+    """The one that finds most columns in rows that are as long as the header."""
+    return max(_DELIMITERS, key=lambda letter: (*_likeness(text, letter), letter == ","))
 
 
-def _width(text: str, delimiter: str) -> int:
-    """Columns that a delimiter finds; none if most rows are not as long as the header."""
+def _likeness(text: str, delimiter: str) -> tuple[float, int]:
+    """Columns that a delimiter finds; if most rows are of another length, hardly more than one."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     widths: list[int] = []
     try:
@@ -214,8 +213,12 @@ def _width(text: str, delimiter: str) -> int:
             if len(widths) > _SAMPLE_RECORDS:
                 break
     except csv.Error:
-        return 0
+        return 0, 0
     if len(widths) > 2:
         widths = widths[:-1]  # the last may be cut short
+    if not widths:
+        return 0, 0
     same = sum(width == widths[0] for width in widths[1:])
-    return widths[0] if widths and 2 * same >= len(widths) - 1 else 0
+    if 2 * same >= len(widths) - 1:
+        return widths[0], widths[0]
+    return (1.5 if widths[0] > 1 else 0), widths[0]

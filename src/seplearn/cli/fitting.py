@@ -239,7 +239,9 @@ def _cells(name: str, column: Any, roles: _Roles, cells: TrainingCells) -> Any:
     """A column of a CSV."""
     if name in roles.numeric:
         return cells.numbers(name, column)
-    return training_levels(column) if name in roles.categorical else cells.feature(name, column)
+    if name in roles.categorical:
+        return training_levels(name, column)
+    return cells.feature(name, column)
 
 
 def _typed(name: str, column: Any, roles: _Roles) -> Any:

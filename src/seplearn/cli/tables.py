@@ -62,6 +62,8 @@ OpenTable: TypeAlias = CsvText | ParquetRows
 def opened(path: str) -> Iterator[OpenTable]:
     """A table whose columns are known and whose rows can be read once, part by part."""
     if path == PIPE:
+        if sys.stdin is None:
+            raise ValueError("there is no standard input to read a table from")
         start = sys.stdin.buffer.read(len(_PARQUET))
         if start == _PARQUET:
             yield ParquetRows(pa.BufferReader(start + sys.stdin.buffer.read()), _PIPE_NAME)
@@ -70,8 +72,8 @@ def opened(path: str) -> Iterator[OpenTable]:
         return
     file = Path(path)
     if not file.is_file():
-        kind = "is a folder, not a table" if file.is_dir() else "there is no file"
-        raise FileNotFoundError(f"{kind}: {path!r}; give a CSV or Parquet file, or - for a pipe")
+        problem = f"{path!r} is no file" if file.exists() else f"there is no file {path!r}"
+        raise FileNotFoundError(f"{problem}; give a CSV or Parquet file, or - for a pipe")
     with file.open("rb") as beginning:
         is_parquet = beginning.read(4) == _PARQUET
     if is_parquet:
@@ -137,6 +139,8 @@ class TableWriter:
         self._stack = ExitStack()
         if path != PIPE and Path(path).suffix.lower() not in (".csv", ".parquet"):
             raise ValueError(f"output must end in .csv or .parquet, or be -, got {path!r}")
+        if path == PIPE and sys.stdout is None:
+            raise ValueError("there is no standard output to write a table to; give -o")
 
     def __enter__(self) -> TableWriter:
         self._sink = (
