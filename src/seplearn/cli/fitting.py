@@ -31,7 +31,7 @@ from seplearn.cli.tables import (
     opened,
     read_columns,
 )
-from seplearn.cli.text import note, printable, say
+from seplearn.cli.text import is_terminal, note, printable, say
 from seplearn.cli.told import evaluation_text, model_text
 from seplearn.model.evaluation import Evaluation
 from seplearn.regressor import TSLRegressor
@@ -94,7 +94,7 @@ def fit(
     model = TSLRegressor(
         categorical_features=list(categorical) or "auto",
         monotonic_cst=directions,
-        verbose=not quiet and sys.stderr.isatty(),
+        verbose=not quiet and is_terminal(sys.stderr),
         **parameters,
     )
     evaluation = _evaluated(model, data, share) if share else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from tqdm import tqdm
 from seplearn.cli.options import missing_option
 from seplearn.cli.saved import feature_batches, open_model
 from seplearn.cli.tables import PIPE, TableWriter, check_output
-from seplearn.cli.text import say
+from seplearn.cli.text import is_terminal, say
 from seplearn.estimator import SeparationEstimator
 
 _OWN_NAMES = ("prediction", "lower", "upper", "intercept")
@@ -63,7 +64,8 @@ def predict(
             "--interval needs a model with bootstrap replicates: seplearn fit ... --n-bootstrap 100"
         )
     n_rows = 0
-    with TableWriter(output) as writer, tqdm(unit=" rows", disable=None, leave=False) as progress:
+    hidden = not is_terminal(sys.stderr)
+    with TableWriter(output) as writer, tqdm(unit=" rows", disable=hidden, leave=False) as progress:
         for features, kept in feature_batches(estimator, table, keep, missing):
             columns = {name: kept[name] for name in keep}  # as they stand in the table
             columns |= _predictions(estimator, features, stages, level if interval else None)

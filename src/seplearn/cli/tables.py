@@ -14,7 +14,7 @@ from pyarrow import csv, parquet
 
 from seplearn._files import check_target, replaced
 from seplearn.cli.csv_text import CsvText
-from seplearn.cli.text import printable
+from seplearn.cli.text import is_terminal, printable
 
 PIPE = "-"
 _PIPE_NAME = "standard input"
@@ -148,7 +148,7 @@ class TableWriter:
             if self._path == PIPE
             else self._stack.enter_context(replaced(self._path))
         )
-        self._to_terminal = self._path == PIPE and sys.stdout.isatty()
+        self._to_terminal = self._path == PIPE and is_terminal(sys.stdout)
         return self
 
     def write(self, table: pa.Table) -> None:

@@ -8,6 +8,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from typing import TextIO
 
 import click
 
@@ -42,6 +43,11 @@ def say(text: str, err: bool = False) -> None:
 def note(text: str) -> None:
     """A remark on standard error, on one line."""
     click.echo(f"Note: {printable(' '.join(text.split()))}", err=True)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody looks at a stream; one that is closed is None."""
+    return stream is not None and stream.isatty()
 
 
 def number(value: float) -> str:
