@@ -1,6 +1,7 @@
 """The command line as a user meets it: processes, pipes, and a kill in the middle of writing."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -28,6 +29,20 @@ def test_data_go_to_stdout_and_everything_else_to_stderr(files):
     assert lines[0] == '"prediction"'
     assert len(lines) == 201
     assert done.stderr == b""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell closes the streams")
+@pytest.mark.parametrize(("table", "closed", "code"),
+                         [("unseen.csv", "2>&-", 0), ("unseen.csv", ">&-", 2),
+                          ("-", "<&-", 2)])  # fmt: skip
+def test_streams_may_be_closed(files, table, closed, code):
+    source = table if table == "-" else str(files / table)
+    words = [*SEPLEARN, "predict", str(files / "rent.tsl"), source]
+    done = subprocess.run(f"{shlex.join(words)} {closed}", shell=True, capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    assert done.returncode == code
+    assert len(done.stdout.splitlines()) == (201 if code == 0 else 0)
+    assert ("there is no standard" in done.stderr) is (code == 2)
 
 
 def test_a_reader_that_stops_early_does_no_harm(files, tmp_path):

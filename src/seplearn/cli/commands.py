@@ -14,6 +14,7 @@ from seplearn.cli.demo import demo
 from seplearn.cli.explaining import curves, explain, info, report
 from seplearn.cli.fitting import fit
 from seplearn.cli.predicting import predict
+from seplearn.cli.text import note, printable
 
 
 class _OneLineErrors(click.Group):
@@ -38,7 +39,7 @@ class _Failure(click.ClickException):
     exit_code = 2
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        super().__init__(printable(" ".join(message.split())))
 
 
 def _show_warning(
@@ -49,7 +50,7 @@ def _show_warning(
     file: TextIO | None = None,  # noqa: ARG001
     line: str | None = None,  # noqa: ARG001
 ) -> None:
-    click.echo(f"Note: {' '.join(str(message).split())}", err=True)
+    note(str(message))
 
 
 @click.group(cls=_OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})

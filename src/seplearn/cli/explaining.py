@@ -9,9 +9,10 @@ import narwhals as nw
 import numpy as np
 
 from seplearn import explain as explanations
+from seplearn.cli.options import missing_option
 from seplearn.cli.saved import one_row, open_model, with_target
 from seplearn.cli.tables import PIPE, TableWriter, check_output
-from seplearn.cli.text import number, shortened, signed, table, waterfall
+from seplearn.cli.text import number, printable, say, shortened, signed, table, waterfall
 from seplearn.cli.told import evaluation_text, model_text
 from seplearn.estimator import SeparationEstimator
 from seplearn.explain.axes import count
@@ -31,27 +32,28 @@ _MOST_FEATURES = 8
     "--row", default=0, show_default=True, type=click.IntRange(0), help="Which row, from 0."
 )
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON instead of a drawing.")
-def explain(model: str, table: str, row: int, as_json: bool) -> None:
+@missing_option
+def explain(model: str, table: str, row: int, as_json: bool, missing: tuple[str, ...]) -> None:
     """Say why MODEL predicts what it does for one row of TABLE.
 
     \b
     seplearn explain rent.tsl new.csv --row 3
     """  # noqa: D301
     estimator = open_model(model)
-    features = one_row(estimator, table, row)
+    features = one_row(estimator, table, row, missing)
     local = explanations.local(estimator, features)
     if as_json:
         click.echo(json.dumps(_as_json(local, row)))
         return
-    target = estimator.target_name_ or "prediction"
-    click.echo(f"row {row}: {target} {number(local.prediction)}\n")
-    click.echo(waterfall(_steps(local), local.intercept, "prediction"))
+    target = printable(estimator.target_name_ or "prediction")
+    say(f"row {row}: {target} {number(local.prediction)}\n")
+    say(waterfall(_steps(local), local.intercept, "prediction"))
     if len(local.contributions):
-        click.echo(f"\n{_features(local)}")
+        say(f"\n{_features(local)}")
     if local.remarks:
-        click.echo("")
+        say("")
     for name, remark in local.remarks.items():
-        click.echo(f"{shortened(name)}: {remark}")
+        say(f"{shortened(name)}: {remark}")
 
 
 def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
@@ -142,9 +144,11 @@ def curves(model: str, output: str) -> None:
     type=click.IntRange(0),
     help="Rows of TABLE in the page at most; they are there to be read.",
 )
+@missing_option
 def report(
-    model: str, table: str | None, output: str, target: str | None, title: str | None, rows: int
-) -> None:
+    model: str, table: str | None, output: str, target: str | None, title: str | None, rows: int,
+    missing: tuple[str, ...],
+) -> None:  # fmt: skip
     """Write a page about MODEL to play with: one HTML file that needs no network.
 
     With TABLE, of rows that the model was not fitted to, it also tells how good the model is, and
@@ -155,9 +159,9 @@ def report(
     """  # noqa: D301
     check_output(output, (model, table))
     estimator = open_model(model)
-    features, y = (None, None) if table is None else with_target(estimator, table, target)
+    features, y = (None, None) if table is None else with_target(estimator, table, target, missing)
     write_report(estimator, output, features, y, title=title, n_rows=rows)
-    click.echo(f"wrote {output}", err=True)
+    say(f"wrote {output}", err=True)
 
 
 @click.command()
@@ -165,7 +169,7 @@ def report(
 def info(model: str) -> None:
     """Say what is in the file MODEL."""
     estimator = open_model(model)
-    target = estimator.target_name_ or "a target without a name"
+    target = printable(estimator.target_name_ or "a target without a name")
     reference = estimator.model_.reference
     lines = [
         (
@@ -180,7 +184,7 @@ def info(model: str) -> None:
     ]
     if estimator.evaluation_ is not None:
         lines.append(f"error when it was fitted: {evaluation_text(estimator.evaluation_)}")
-    click.echo("\n".join([*lines, "", _axes_text(estimator), "", model_text(estimator)]))
+    say("\n".join([*lines, "", _axes_text(estimator), "", model_text(estimator)]))
 
 
 def _changed_parameters(estimator: SeparationEstimator) -> str:

@@ -12,9 +12,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seplearn.cli.options import TwoSections, estimator_options
-from seplearn.cli.saved import in_a_file, with_target
-from seplearn.cli.tables import check_columns, check_output, column_names, read_table
+from seplearn.cli.cells import (
+    NumberReader,
+    TrainingCells,
+    as_floats,
+    as_plain,
+    training_levels,
+    without,
+)
+from seplearn.cli.codes import remark_on_codes
+from seplearn.cli.options import TwoSections, estimator_options, missing_option
+from seplearn.cli.saved import with_target
+from seplearn.cli.tables import (
+    PIPE,
+    check_columns,
+    check_output,
+    column_names,
+    opened,
+    read_columns,
+)
+from seplearn.cli.text import is_terminal, note, printable, say
 from seplearn.cli.told import evaluation_text, model_text
 from seplearn.model.evaluation import Evaluation
 from seplearn.regressor import TSLRegressor
@@ -35,6 +52,7 @@ _DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
     metavar="COLUMN",
     help="Take a column's values as levels without order, as text columns are; may be repeated.",
 )
+@missing_option
 @click.option("--weight", metavar="COLUMN", help="How often each row counts.")
 @click.option(
     "--monotone",
@@ -55,8 +73,8 @@ _DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
 @estimator_options
 def fit(
     table: str, target: str, output: str | None, exclude: tuple[str, ...],
-    categorical: tuple[str, ...], weight: str | None, monotone: tuple[str, ...], validation: str,
-    quiet: bool, **parameters: Any,
+    categorical: tuple[str, ...], missing: tuple[str, ...], weight: str | None,
+    monotone: tuple[str, ...], validation: str, quiet: bool, **parameters: Any,
 ) -> None:  # fmt: skip
     """Fit a model to TABLE and say what it found.
 
@@ -66,26 +84,23 @@ def fit(
     """  # noqa: D301
     if output is not None:
         check_output(output, (table, validation))
-    share = _share(validation)
-    held_out = [] if share is not None else column_names(in_a_file(validation, "--validation"))
-    columns = read_table(table, categorical)
-    check_columns(table, [target, *exclude, *categorical, *([weight] if weight else [])],
-                  columns.column_names)  # fmt: skip
-    data = _training_columns(columns, target, exclude, weight)
-    del columns
+    share, directions = _share(validation), _directions(monotone)
+    held_out = [] if share is not None else column_names(_in_a_file(validation))
+    roles = _Roles(target, weight, exclude, categorical, missing)
+    data = _training_columns(_read(table, roles), roles)
     if share is None:
         check_columns(validation, [target, *data.features], held_out)
-        _check_outcomes(validation, target)
+        _check_outcomes(validation, roles)
     model = TSLRegressor(
         categorical_features=list(categorical) or "auto",
-        monotonic_cst=_directions(monotone),
-        verbose=not quiet and sys.stderr.isatty(),
+        monotonic_cst=directions,
+        verbose=not quiet and is_terminal(sys.stderr),
         **parameters,
     )
     evaluation = _evaluated(model, data, share) if share else None
     data.fit(model, slice(None))
     if share is None:
-        held_features, held_y = with_target(model, validation, target, "--validation")
+        held_features, held_y = with_target(model, validation, target, missing)
         evaluation = model.evaluate(held_features, held_y)
     model.set_params(verbose=0)
     model.evaluation_ = evaluation
@@ -93,7 +108,7 @@ def fit(
         model.save(output)
     _tell(model, data, evaluation, validation if share is None else "rows held out")
     saved = "not saved: -o model.tsl does it" if output is None else f"saved to {output}"
-    click.echo(saved, err=True)
+    say(saved, err=True)
 
 
 @dataclass
@@ -135,10 +150,10 @@ def _evaluated(model: TSLRegressor, data: _Columns, share: float) -> Evaluation:
 
 
 def _tell(model: TSLRegressor, data: _Columns, evaluation: Evaluation | None, where: str) -> None:
-    click.echo(f"{data.target} from {model.n_features_in_} features, {len(data.y):,} rows\n")
-    click.echo(model_text(model))
+    say(f"{printable(data.target)} from {model.n_features_in_} features, {len(data.y):,} rows\n")
+    say(model_text(model))
     if evaluation is not None:
-        click.echo(f"\nerror ({where}): {evaluation_text(evaluation)}")
+        say(f"\nerror ({where}): {evaluation_text(evaluation)}")
 
 
 def _share(validation: str) -> float | None:
@@ -154,11 +169,22 @@ def _share(validation: str) -> float | None:
     return share
 
 
-def _check_outcomes(validation: str, target: str) -> None:
+def _in_a_file(validation: str) -> str:
+    if validation == PIPE:
+        raise ValueError("--validation needs a table in a file, got a pipe: it is read twice")
+    return validation
+
+
+def _check_outcomes(validation: str, roles: _Roles) -> None:
     """Raise before the fit for a table that no error could be told of."""
-    outcomes = read_table(validation, ())[target]
-    if outcomes.null_count == len(outcomes):
-        raise ValueError(f"--validation: {validation} must have values of {target!r}, got none")
+    with opened(validation) as table:
+        column = without(as_plain(read_columns(table, [roles.target])[roles.target]), roles.missing)
+        if table.delimiter is not None:
+            column = NumberReader(roles.target, table.delimiter).read(column)
+    if column.null_count == len(column):
+        raise ValueError(
+            f"--validation: {validation} must have values of {roles.target!r}, got none"
+        )
 
 
 def _directions(monotone: tuple[str, ...]) -> dict[str, int] | None:
@@ -172,37 +198,100 @@ def _directions(monotone: tuple[str, ...]) -> dict[str, int] | None:
     return out or None
 
 
-def _training_columns(
-    columns: pa.Table, target: str, exclude: tuple[str, ...], weight: str | None
-) -> _Columns:
+@dataclass(frozen=True)
+class _Roles:
+    """What the columns of the training table are for."""
+
+    target: str
+    weight: str | None
+    exclude: tuple[str, ...]
+    categorical: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def numeric(self) -> list[str]:
+        """Columns that have to hold numbers."""
+        return [self.target, *([self.weight] if self.weight else [])]
+
+
+def _read(path: str, roles: _Roles) -> dict[str, pa.ChunkedArray]:
+    """The columns that are used, as what they hold: numbers as float64, levels as text."""
+    with opened(path) as table:
+        named = [*roles.numeric, *roles.exclude, *roles.categorical]
+        check_columns(path, named, table.names)
+        check_columns(path, table.names, table.names)
+        left_out = set(roles.exclude) - set(roles.numeric)
+        columns = read_columns(table, [name for name in table.names if name not in left_out])
+        delimiter = table.delimiter
+    cells = None if delimiter is None else TrainingCells(delimiter)
+    for name in columns:  # in place: the text of a column is let go before the next is read
+        column = without(as_plain(columns[name]), roles.missing)
+        try:
+            columns[name] = (
+                _typed(name, column, roles) if cells is None else _cells(name, column, roles, cells)
+            )
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+    return columns
+
+
+def _cells(name: str, column: Any, roles: _Roles, cells: TrainingCells) -> Any:
+    """A column of a CSV."""
+    if name in roles.numeric:
+        return cells.numbers(name, column)
+    if name in roles.categorical:
+        return training_levels(name, column)
+    return cells.feature(name, column)
+
+
+def _typed(name: str, column: Any, roles: _Roles) -> Any:
+    """A column of Parquet, whose type says what it holds."""
+    kind = column.type
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        raise ValueError(f"column {name!r} is not UTF-8 text; save the table as UTF-8")
+    if name in roles.numeric:
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or
+                pa.types.is_decimal(kind) or pa.types.is_null(kind)):  # fmt: skip
+            example = next((v for v in column.to_pylist() if v is not None), None)
+            raise ValueError(f"column {name!r} must hold numbers, got {kind} such as {example!r}")
+        return column.cast(pa.float64(), safe=False)
+    if name in roles.categorical or not pa.types.is_integer(kind):
+        return column
+    numbers = as_floats(column)
+    remark_on_codes(name, numbers)
+    return numbers
+
+
+def _training_columns(columns: dict[str, pa.ChunkedArray], roles: _Roles) -> _Columns:
     """Features, target and weights of the rows whose target is known."""
-    known = pc.is_valid(columns[target])
-    left_out = columns.num_rows - (pc.sum(known).as_py() or 0)
-    if left_out == columns.num_rows:
-        raise ValueError(f"column {target!r} must have values, got {left_out} rows without any")
+    outcomes = columns[roles.target]
+    known = pc.fill_null(pc.invert(pc.is_nan(outcomes)), False)
+    rows = np.flatnonzero(np.asarray(known))
+    left_out = len(outcomes) - len(rows)
+    if not len(rows):
+        raise ValueError(
+            f"column {roles.target!r} must have values, got {left_out} rows without any"
+        )
     if left_out:
-        click.echo(f"Note: {left_out:,} rows without {target!r} are left out", err=True)
-        columns = columns.filter(known)
-    dropped = {target, *exclude, *([weight] if weight else [])}
-    features = {name: columns[name] for name in columns.column_names if name not in dropped}
+        note(f"{left_out:,} rows without {roles.target!r} are left out")
+        columns = {name: column.filter(known) for name, column in columns.items()}
+    features = {name: column for name, column in columns.items() if name not in roles.numeric}
     if not features:
         raise ValueError("no column is left to predict from")
     _refuse_dates(features)
-    weights = None if weight is None else _numbers(columns, weight)
-    return _Columns(target, features, _numbers(columns, target), weights)
+    finite = {name: _finite(columns[name], name, rows) for name in roles.numeric}
+    weights = None if roles.weight is None else finite[roles.weight]
+    return _Columns(roles.target, features, finite[roles.target], weights)
 
 
-def _numbers(columns: pa.Table, name: str) -> Any:
-    kind = columns[name].type
-    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
-        example = next((v for v in columns[name].to_pylist() if v is not None), None)
-        raise ValueError(f"column {name!r} must hold numbers, got {kind} such as {str(example)!r}")
-    values = columns[name].cast(pa.float64()).to_numpy()
+def _finite(column: pa.ChunkedArray, name: str, rows: np.ndarray[Any, Any]) -> Any:
+    """The values of a column; ``rows`` says where in the table they stand."""
+    values = column.to_numpy()
     strange = np.flatnonzero(~np.isfinite(values))
     if len(strange):
-        row = int(strange[0])
+        first = int(strange[0])
         raise ValueError(
-            f"column {name!r} must hold finite numbers, got {values[row]} in row {row}"
+            f"column {name!r} must hold finite numbers, got {values[first]} in row {rows[first]}"
         )
     return values
 

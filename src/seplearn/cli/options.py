@@ -77,6 +77,14 @@ def _metavar(rule: Rule) -> str:
     return "integer" if whole else "number"
 
 
+missing_option = click.option(
+    "--missing",
+    multiple=True,
+    metavar="TEXT",
+    help="A cell with this text is a missing value, in any column; may be repeated.",
+)
+
+
 class TwoSections(click.Command):
     """A command whose help has the estimator's parameters in a section of their own."""
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
 import pyarrow as pa
 from tqdm import tqdm
 
+from seplearn.cli.options import missing_option
 from seplearn.cli.saved import feature_batches, open_model
 from seplearn.cli.tables import PIPE, TableWriter, check_output
+from seplearn.cli.text import is_terminal, say
 from seplearn.estimator import SeparationEstimator
 
 _OWN_NAMES = ("prediction", "lower", "upper", "intercept")
@@ -36,9 +39,10 @@ _OWN_NAMES = ("prediction", "lower", "upper", "intercept")
     metavar="COLUMN",
     help="Copy this column of the table, such as an identifier; may be repeated.",
 )
+@missing_option
 def predict(
     model: str, table: str, output: str, stages: bool, interval: bool, level: float,
-    keep: tuple[str, ...],
+    keep: tuple[str, ...], missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Predict every row of TABLE with MODEL.
 
@@ -60,9 +64,10 @@ def predict(
             "--interval needs a model with bootstrap replicates: seplearn fit ... --n-bootstrap 100"
         )
     n_rows = 0
-    with TableWriter(output) as writer, tqdm(unit=" rows", disable=None, leave=False) as progress:
-        for features, kept in feature_batches(estimator, table, keep):
-            columns = {name: kept[name] for name in keep}
+    hidden = not is_terminal(sys.stderr)
+    with TableWriter(output) as writer, tqdm(unit=" rows", disable=hidden, leave=False) as progress:
+        for features, kept in feature_batches(estimator, table, keep, missing):
+            columns = {name: kept[name] for name in keep}  # as they stand in the table
             columns |= _predictions(estimator, features, stages, level if interval else None)
             writer.write(pa.table(columns))
             n_rows += features.num_rows
@@ -70,7 +75,7 @@ def predict(
         if n_rows == 0:
             raise ValueError(f"{table} has no rows")
     if output != PIPE:
-        click.echo(f"{n_rows:,} predictions in {output}", err=True)
+        say(f"{n_rows:,} predictions in {output}", err=True)
 
 
 def _predictions(

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import click
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from seplearn.cli.tables import PIPE, batches, check_columns, column_names
+from seplearn.cli.cells import (
+    NumberReader,
+    as_floats,
+    as_plain,
+    check_decimal_marks,
+    spelled_as,
+    without,
+    without_empty,
+)
+from seplearn.cli.tables import OpenTable, check_columns, opened
+from seplearn.cli.text import note
 from seplearn.estimator import SeparationEstimator
 from seplearn.loading import load_model
 from seplearn.table.binning import CategoricalAxis, NumericAxis
-from seplearn.table.columns import level_name
 
 
 def open_model(path: str) -> SeparationEstimator:
@@ -30,116 +37,134 @@ def open_model(path: str) -> SeparationEstimator:
 
 
 def feature_batches(
-    model: SeparationEstimator, path: str, keep: tuple[str, ...] = ()
+    model: SeparationEstimator, path: str, keep: tuple[str, ...] = (), missing: tuple[str, ...] = ()
 ) -> Iterator[tuple[pa.Table, pa.Table]]:
     """The features of a table in the model's order, and the columns to keep, part by part."""
-    names = _names_in(model, path)
-    axes = model.model_.bins.axes
-    types = {
-        name: pa.float64() if isinstance(axis, NumericAxis) else pa.string()
-        for name, axis in zip(names, axes, strict=True)
-    }
-    for batch in batches(path, types, keep):
-        columns = [
-            _numbers(batch[name], name)
+    with opened(path) as table:
+        features = _Features(model, table, path, missing)
+        wanted = features.and_others(keep)
+        for row, part in table.parts(wanted):
+            kept = {name: without_empty(part[name]) if table.delimiter else part[name]
+                    for name in keep}  # fmt: skip
+            yield features.read(part, row), pa.table(kept)
+        features.tell()
+
+
+class _Features:
+    """Reads the features of a model from the parts of a table: numbers as numbers, levels as text.
+
+    What a cell means does not depend on the rows around it, so that a part may be any rows.
+    """
+
+    def __init__(
+        self, model: SeparationEstimator, table: OpenTable, path: str, missing: tuple[str, ...]
+    ) -> None:
+        self._path, self._present, self._missing = path, table.names, missing
+        self._names = _names_in(model, table, path)
+        self._labels, self._axes = model._schema.labels, model.model_.bins.axes
+        self._is_text = table.delimiter is not None
+        self._readers = {
+            name: NumberReader(name, table.delimiter)
+            for name, axis in zip(self._names, self._axes, strict=True)
             if isinstance(axis, NumericAxis)
-            else _known(batch[name], axis)
-            for name, axis in zip(names, axes, strict=True)
+        }
+
+    def and_others(self, others: tuple[str, ...]) -> list[str]:
+        """The columns to be read, each once; raises if the table has them not, or twice."""
+        wanted = list(dict.fromkeys([*self._names, *others]))
+        check_columns(self._path, wanted, self._present)
+        return wanted
+
+    def read(self, part: pa.Table, row: int) -> pa.Table:
+        """The features of a part whose first row is number ``row``."""
+        columns = [
+            self._numbers(part[name], name, row)
+            if isinstance(axis, NumericAxis)
+            else self._levels(part[name], axis)
+            for name, axis in zip(self._names, self._axes, strict=True)
         ]
-        yield (
-            pa.table(dict(zip(model._schema.labels, columns, strict=True))),
-            batch.select(list(keep)),
-        )
+        check_decimal_marks(self._readers.values())
+        return pa.table(dict(zip(self._labels, columns, strict=True)))
+
+    def tell(self) -> None:
+        """Remark on markers of missing values among numbers."""
+        for reader in self._readers.values():
+            reader.tell()
+
+    def _numbers(self, column: Any, name: str, row: int) -> Any:
+        return _numbers(column, self._readers[name], self._missing, row, self._path)
+
+    def _levels(self, column: Any, axis: CategoricalAxis) -> Any:
+        column = without(as_plain(column), self._missing)
+        return spelled_as(column, (*axis.levels, *axis.rare)) if self._is_text else column
 
 
-def _names_in(model: SeparationEstimator, path: str) -> tuple[str, ...]:
+def _numbers(
+    column: Any, reader: NumberReader, missing: tuple[str, ...], row: int, path: str
+) -> Any:
+    """A part of a column as numbers; raises for the first cells that are none."""
+    column = without(as_plain(column), missing)
+    if not pa.types.is_string(column.type):
+        return as_floats(column)
+    reader.rows = row
+    numbers = reader.read(column)
+    try:
+        reader.check("must hold numbers, as in training")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    return numbers
+
+
+def _names_in(model: SeparationEstimator, table: OpenTable, path: str) -> tuple[str, ...]:
     """Columns of the features; a model without names takes the columns as they stand."""
     if model._schema.names is not None:
         return model._schema.names
-    present = column_names(in_a_file(path, "a model that knows its features by position"))
-    if len(present) != model.n_features_in_:
+    if len(table.names) != model.n_features_in_:
         raise ValueError(
             f"{path} must have {model.n_features_in_} columns, as the model knows its features by "
-            f"position only; it has {len(present)}"
+            f"position only; it has {len(table.names)}"
         )
-    return tuple(present)
+    return tuple(table.names)
 
 
-def _numbers(column: Any, name: str) -> Any:
-    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-        return column
-    try:
-        return column.cast(pa.float64())
-    except pa.ArrowException as error:
-        raise ValueError(f"column {name!r} must hold numbers, as in training: {error}") from error
-
-
-def _known(column: Any, axis: CategoricalAxis) -> Any:
-    """Levels under the names the model has for them: '1.0' for '1', 'true' for 'True'."""
-    if pa.types.is_boolean(column.type) or pa.types.is_integer(column.type):
-        return pa.array(
-            [None if v is None else level_name(v) for v in column.to_pylist()], pa.string()
-        )
-    if pa.types.is_floating(column.type):
-        values = [None if v is None or v != v else level_name(v) for v in column.to_pylist()]  # noqa: PLR0124
-        return pa.array(values, pa.string())
-    column = column.cast(pa.string())
-    known = {*axis.levels, *axis.rare}
-    others = {
-        text: other
-        for text in pc.unique(column).to_pylist()
-        if text is not None and text not in known and (other := _other_name(text)) in known
-    }
-    if not others:
-        return column
-    return pa.array([others.get(v, v) for v in column.to_pylist()], pa.string())
-
-
-def _other_name(text: str) -> str | None:
-    if text.lower() in ("true", "false"):
-        return text.capitalize()
-    try:
-        return level_name(float(text))
-    except (ValueError, OverflowError):
-        return None
-
-
-def one_row(model: SeparationEstimator, path: str, row: int) -> pa.Table:
+def one_row(
+    model: SeparationEstimator, path: str, row: int, missing: tuple[str, ...] = ()
+) -> pa.Table:
     """The features of one row, counted from zero; reading ends there."""
-    before = 0
-    for features, _ in feature_batches(model, path):
-        if row < before + features.num_rows:
-            return features.slice(row - before, 1)
-        before += features.num_rows
-    last = f"0 to {before - 1}" if before else "none: it has no rows"
+    end = 0
+    with opened(path) as table:
+        features = _Features(model, table, path, missing)
+        for first, part in table.parts(features.and_others(())):
+            end = first + part.num_rows
+            if row < end:
+                values = features.read(part.slice(row - first, 1), row)
+                features.tell()
+                return values
+    last = f"0 to {end - 1}" if end else "none: it has no rows"
     raise ValueError(f"row must be one of the rows of {path} ({last}), got {row}")
 
 
 def with_target(
-    model: SeparationEstimator, path: str, target: str | None, what: str = "a report"
+    model: SeparationEstimator, path: str, target: str | None, missing: tuple[str, ...] = ()
 ) -> tuple[pa.Table, Any]:
-    """All features of a table, and its target if it has one; ``what`` they are for."""
+    """All features of a table, and its target if it has one."""
     name = target or model.target_name_
-    present = column_names(in_a_file(path, what))
-    if target is not None:
-        check_columns(path, [target], present)
-    keep = (name,) if name is not None and name in present else ()
-    parts = list(feature_batches(model, path, keep))
-    if not parts:
+    with opened(path) as table:
+        features = _Features(model, table, path, missing)
+        known = target is not None or name in table.names
+        outcomes = NumberReader(name or "", table.delimiter)
+        rows, y = [], []
+        for row, part in table.parts(features.and_others((name,) if name and known else ())):
+            rows.append(features.read(part, row))
+            if name and known:
+                y.append(_numbers(part[name], outcomes, missing, row, path).cast(pa.float64()))
+    if not rows:
         raise ValueError(f"{path} has no rows")
-    features = pa.concat_tables([features for features, _ in parts])
-    if not keep:
-        return features, None
-    values = pa.concat_tables([kept for _, kept in parts])[keep[0]]
+    features.tell()
+    outcomes.tell()
+    if not y:
+        return pa.concat_tables(rows), None
+    values = pa.chunked_array([chunk for part in y for chunk in part.chunks], pa.float64())
     if values.null_count:
-        click.echo(
-            f"Note: {values.null_count:,} rows without {keep[0]!r} count for no error", err=True
-        )
-    return features, _numbers(values, keep[0]).to_numpy()
-
-
-def in_a_file(path: str, what: str) -> str:
-    """The path, unless it is the pipe, from which nothing can be read twice."""
-    if path == PIPE:
-        raise ValueError(f"{what} needs a table in a file, got a pipe: it is read twice")
-    return path
+        note(f"{values.null_count:,} rows without {name!r} count for no error")
+    return pa.concat_tables(rows), values.to_numpy()

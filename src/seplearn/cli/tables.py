@@ -2,167 +2,119 @@
 
 from __future__ import annotations
 
-import io
-import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 from pyarrow import csv, parquet
 
 from seplearn._files import check_target, replaced
-from seplearn.cli.csv_start import CsvStart, Rewound, first_bytes
+from seplearn.cli.csv_text import CsvText
+from seplearn.cli.text import is_terminal, printable
 
 PIPE = "-"
+_PIPE_NAME = "standard input"
 _PARQUET = b"PAR1"
 _BATCH_ROWS = 1 << 16
-_BLOCK_BYTES = 1 << 24
+_NAMES_SHOWN = 30
 
 
-def read_table(path: str, as_text: tuple[str, ...] = ()) -> pa.Table:
-    """The whole table; columns ``as_text`` keep their spelling, such as ZIP codes."""
-    with _opened(path) as source:
-        try:
-            if source.start is None:
-                table = parquet.read_table(source.stream)
-            else:
-                types = {name: pa.string() for name in as_text}
-                table = csv.read_csv(source.stream, **_csv_options(source.start, types, None))
-        except (pa.ArrowException, EOFError) as error:
-            names = None if source.start is None else source.start.names
-            raise ValueError(f"{path}: {_in_words(str(error), names)}") from error
-    _check_names(path, table.column_names)
-    _check_text(path, table)
-    return table
+class ParquetRows:
+    """A Parquet table; its columns have types of their own.
 
-
-def batches(
-    path: str, types: Mapping[str, pa.DataType], keep: tuple[str, ...] = ()
-) -> Iterator[pa.Table]:
-    """The columns of ``types`` and ``keep``, a part of the rows at a time.
-
-    Numbers are read as numbers and levels as text, whatever the first rows look like.
+    Attributes
+    ----------
+    names : list of str
+    delimiter : None
+        What a CSV has, and Parquet has not.
     """
-    wanted = [*types, *(name for name in keep if name not in types)]
-    with _opened(path) as source:
-        names = _names(source)
-        if names is not None:
-            check_columns(path, wanted, names)
+
+    delimiter = None
+
+    def __init__(self, source: Any, path: str) -> None:
+        self._path = path
         try:
-            for batch in _parts(source, types, wanted):
+            self._file = parquet.ParquetFile(source)
+            self.names = list(self._file.schema_arrow.names)
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"{path} is not a valid Parquet table: {error}") from error
+
+    def parts(self, wanted: list[str]) -> Iterator[tuple[int, pa.Table]]:
+        """The wanted columns, with the number of the first row of every part."""
+        row = 0
+        try:
+            for batch in self._file.iter_batches(_BATCH_ROWS, columns=wanted):
                 if batch.num_rows:
-                    yield pa.Table.from_batches([batch]).select(wanted)
-        except (pa.ArrowException, EOFError) as error:
-            raise ValueError(f"{path}: {_in_words(str(error), names)}") from error
+                    yield row, pa.Table.from_batches([batch]).select(wanted)
+                row += batch.num_rows
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"{self._path}: {error}") from error
 
 
-def _parts(
-    source: _Source, types: Mapping[str, pa.DataType], wanted: list[str]
-) -> Iterator[pa.RecordBatch]:
-    if source.start is None:
-        yield from parquet.ParquetFile(source.stream).iter_batches(_BATCH_ROWS, columns=wanted)
-    else:
-        known = {name: types.get(name, pa.string()) for name in wanted}
-        yield from csv.open_csv(source.stream, **_csv_options(source.start, known, wanted))
+OpenTable: TypeAlias = CsvText | ParquetRows
 
 
-def _in_words(message: str, names: list[str] | None) -> str:
-    """Arrow counts the columns of a CSV; a reader knows them by name."""
+@contextmanager
+def opened(path: str) -> Iterator[OpenTable]:
+    """A table whose columns are known and whose rows can be read once, part by part."""
+    if path == PIPE:
+        if sys.stdin is None:
+            raise ValueError("there is no standard input to read a table from")
+        start = sys.stdin.buffer.read(len(_PARQUET))
+        if start == _PARQUET:
+            yield ParquetRows(pa.BufferReader(start + sys.stdin.buffer.read()), _PIPE_NAME)
+        else:
+            yield CsvText(sys.stdin.buffer, _PIPE_NAME, start)
+        return
+    file = Path(path)
+    if not file.is_file():
+        problem = f"{path!r} is no file" if file.exists() else f"there is no file {path!r}"
+        raise FileNotFoundError(f"{problem}; give a CSV or Parquet file, or - for a pipe")
+    with file.open("rb") as beginning:
+        is_parquet = beginning.read(4) == _PARQUET
+    if is_parquet:
+        yield ParquetRows(path, path)
+        return
+    with pa.input_stream(path) as stream:  # unpacks .gz and the like
+        yield CsvText(stream, path)
 
-    def name(found: re.Match[str]) -> str:
-        return f"column {names[int(found[1])]!r}" if names else found[0]
 
-    text = re.sub(r"In CSV column #(\d+)", name, message)
-    return f"{text}; save the table as UTF-8" if "UTF8" in text else text
+def read_columns(table: OpenTable, wanted: list[str]) -> dict[str, pa.ChunkedArray]:
+    """Whole columns, of a CSV as text."""
+    parts = [part for _, part in table.parts(wanted)]
+    if not parts:
+        return {name: pa.chunked_array([], pa.string()) for name in wanted}
+    whole = pa.concat_tables(parts)
+    return {name: whole[name] for name in wanted}
 
 
 def column_names(path: str) -> list[str]:
     """The names of the columns of a file."""
-    with _opened(path) as source:
-        names = _names(source)
-        return list(csv.open_csv(source.stream).schema.names) if names is None else names
+    with opened(path) as table:
+        return table.names
 
 
-def _names(source: _Source) -> list[str] | None:
-    """Names of columns, without taking anything from the stream."""
-    if source.start is None:
-        return list(parquet.read_schema(source.stream).names)
-    return source.start.names
-
-
-def check_columns(path: str, wanted: list[str], present: list[str]) -> None:
-    """Raise if a table lacks columns."""
+def check_columns(path: str, wanted: Iterable[str], present: list[str]) -> None:
+    """Raise if a table lacks columns, or has two of one name."""
     missing = [name for name in wanted if name not in present]
     if missing:
-        raise ValueError(f"{path} must have the columns {missing}; it has {present}")
-
-
-def _check_names(path: str, names: list[str]) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"{path}: names of columns must be distinct, got more than one of {twice}")
-
-
-def _check_text(path: str, table: pa.Table) -> None:
-    """Arrow takes text that is not UTF-8 for bytes."""
-    for name, kind in zip(table.column_names, table.schema.types, strict=True):
-        if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-            raise ValueError(f"{path}: column {name!r} is not UTF-8 text; save the table as UTF-8")
-
-
-@dataclass(frozen=True)
-class _Source:
-    """The bytes of a table; ``start`` says how to read a CSV, and is None for Parquet."""
-
-    stream: Any
-    start: CsvStart | None
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[_Source]:
-    if path == PIPE:
-        yield _source(sys.stdin.buffer, path)
-        return
-    file = Path(path)
-    if not file.is_file():
-        raise FileNotFoundError(
-            f"there is no file {path!r}; give a CSV or Parquet file, or - for a pipe"
+        raise ValueError(
+            f"{path} must have the columns {_listed(missing)}; it has {_listed(present)}"
         )
-    with file.open("rb") as beginning:
-        is_parquet = beginning.read(4) == _PARQUET
-    if is_parquet:
-        yield _Source(path, None)
-        return
-    with pa.input_stream(path) as stream:  # unpacks .gz and the like
-        yield _source(stream, path)
+    twice = [name for name in dict.fromkeys(wanted) if present.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"{path}: names of columns must be distinct, got more than one of {_listed(twice)}"
+        )
 
 
-def _source(stream: Any, path: str) -> _Source:
-    """A stream that has been looked into."""
-    start = first_bytes(stream)
-    if start[:4] == _PARQUET:
-        return _Source(pa.BufferReader(start + stream.read()), None)
-    return _Source(io.BufferedReader(Rewound(start, stream), 1 << 20), CsvStart.of(start, path))
-
-
-def _csv_options(
-    start: CsvStart, types: Mapping[str, pa.DataType], columns: list[str] | None
-) -> dict[str, Any]:
-    return {
-        "read_options": csv.ReadOptions(block_size=_BLOCK_BYTES),
-        "parse_options": csv.ParseOptions(delimiter=start.delimiter, newlines_in_values=True),
-        "convert_options": csv.ConvertOptions(
-            column_types=dict(types),
-            include_columns=columns,
-            strings_can_be_null=True,
-            decimal_point=start.decimal_point,
-        ),
-    }
+def _listed(names: list[str]) -> str:
+    rest = len(names) - _NAMES_SHOWN
+    return str(names) if rest <= 0 else f"{names[:_NAMES_SHOWN]} and {rest} more"
 
 
 def check_output(path: str, inputs: Sequence[str | None]) -> None:
@@ -176,7 +128,10 @@ def check_output(path: str, inputs: Sequence[str | None]) -> None:
 
 
 class TableWriter:
-    """Writes a table part by part to a file, all or nothing, or to a pipe; the ending says how."""
+    """Writes a table part by part to a file, all or nothing, or to a pipe; the ending says how.
+
+    Names and levels are written as they are, but to a terminal so that they do nothing to it.
+    """
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -184,6 +139,8 @@ class TableWriter:
         self._stack = ExitStack()
         if path != PIPE and Path(path).suffix.lower() not in (".csv", ".parquet"):
             raise ValueError(f"output must end in .csv or .parquet, or be -, got {path!r}")
+        if path == PIPE and sys.stdout is None:
+            raise ValueError("there is no standard output to write a table to; give -o")
 
     def __enter__(self) -> TableWriter:
         self._sink = (
@@ -191,9 +148,12 @@ class TableWriter:
             if self._path == PIPE
             else self._stack.enter_context(replaced(self._path))
         )
+        self._to_terminal = self._path == PIPE and is_terminal(sys.stdout)
         return self
 
     def write(self, table: pa.Table) -> None:
+        if self._to_terminal:
+            table = _printable_table(table)
         if self._writer is None:
             is_parquet = self._path.lower().endswith(".parquet")
             make = parquet.ParquetWriter if is_parquet else csv.CSVWriter
@@ -210,3 +170,13 @@ class TableWriter:
         if self._writer is not None:
             self._writer.close()
         self._stack.__exit__(kind, error, trace)
+
+
+def _printable_table(table: pa.Table) -> pa.Table:
+    columns = [
+        pa.array([None if text is None else printable(text) for text in column.to_pylist()])
+        if pa.types.is_string(column.type)
+        else column
+        for column in table.columns
+    ]
+    return pa.table(columns, [printable(name) for name in table.column_names])

@@ -3,14 +3,51 @@
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from typing import TextIO
+
+import click
 
 from seplearn.explain.axes import number_text
 
 _WIDEST_NAME = 40
+
+
+# What moves the cursor, colours, hides or turns text around: control characters, marks of the
+# direction of writing, separators of lines, halves of characters.
+_NOT_SHOWN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    r"""A text on one line that does nothing to a terminal: an escape is shown as ``\x1b``.
+
+    Examples
+    --------
+    >>> print(printable("red" + chr(27) + "[31m"))
+    red\x1b[31m
+    """
+    return _NOT_SHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def say(text: str, err: bool = False) -> None:
+    """Print lines, whatever names of columns or levels are in them."""
+    click.echo("\n".join(printable(line) for line in text.split("\n")), err=err)
+
+
+def note(text: str) -> None:
+    """A remark on standard error, on one line."""
+    click.echo(f"Note: {printable(' '.join(text.split()))}", err=True)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody looks at a stream; one that is closed is None."""
+    return stream is not None and stream.isatty()
 
 
 def number(value: float) -> str:
@@ -25,7 +62,7 @@ def signed(value: float) -> str:
 
 def shortened(text: str, width: int = _WIDEST_NAME) -> str:
     """A text on one line, cut when it is long; nothing in it can move the cursor."""
-    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    plain = printable(text)
     return plain if len(plain) <= width else plain[: width - 3] + "..."
 
 
