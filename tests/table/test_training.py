@@ -27,6 +27,11 @@ def test_a_target_keeps_the_digits_in_which_it_varies(level):
     assert TargetUnit.of(level + signal, ONES, has_constant=False).origin == 0.0
 
 
+def test_a_huge_target_that_hardly_varies_does_not_overflow():
+    unit = TargetUnit.of(np.array([1e200, 2e200]), np.array([1.0, 1e-14]), has_constant=True)
+    np.testing.assert_allclose([unit.origin, unit.scale], [1e200, 1e193], rtol=1e-6)
+
+
 def test_the_unit_of_a_constant_is_its_size():
     assert TargetUnit.of(np.full(5, -3.0), np.ones(5), has_constant=True) == TargetUnit(0.0, 3.0)
     assert TargetUnit.of(np.zeros(5), np.ones(5), has_constant=True) == TargetUnit(0.0, 1.0)

@@ -177,10 +177,11 @@ class TargetUnit:
         unit = y / (size or 1.0)  # squares of values up to one neither overflow nor underflow
         level, deviation = _mean_and_deviation(unit, weight)
         if has_constant and deviation * _LEVEL_TAKEN_OFF < abs(level):
-            start = float(y[0])  # the differences are exact, their mean has all its digits
-            mean, spread = _mean_and_deviation(y - start, weight)
-            if spread > 0.0:
-                return TargetUnit(start + mean, spread)
+            away = y - y[0]  # exact, so that its mean has all its digits
+            width = float(np.abs(away).max()) or 1.0
+            mean, deviation = _mean_and_deviation(away / width, weight)
+            if deviation > 0.0:
+                return TargetUnit(float(y[0]) + width * mean, width * deviation)
         return TargetUnit(0.0, (size or 1.0) * (deviation if deviation > 1e-14 else 1.0))
 
     def measured(self, y: FloatArray) -> FloatArray:
