@@ -76,7 +76,7 @@ def test_one_rule_for_the_level_of_every_band(fitted, level):
 
 
 def test_what_needs_replicates_says_so(fitted):
-    model, X, y = fitted
+    _, X, y = fitted
     bare = TSLRegressor(n_stages=1, early_stopping=False).fit(X, y)
     with pytest.raises(ValueError, match="predict_interval needs bootstrap replicates"):
         bare.predict_interval(X)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from seplearn._params import Parameter, check_parameters
 from seplearn._rules import check_level
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.evaluation import Evaluation
@@ -28,6 +29,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
     """A regressor whose fit leaves a :class:`SeparationModel` behind in ``model_``."""
 
     _kind: ClassVar[str]  # what files call it
+    _parameters: ClassVar[tuple[Parameter, ...]]
     target_name_: str | None
     evaluation_: Evaluation | None
 
@@ -171,6 +173,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         params = self.get_params(deep=False)
+        check_parameters(self._parameters, params)  # they may have been set after the fit
         history = tuple(self.history_)
         stored = StoredModel(
             self.model_, self._schema, history, params, self._kind, self.evaluation_

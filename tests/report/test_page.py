@@ -257,6 +257,9 @@ def houses():
     return model, X
 
 
+SLIDE = "(node, place) => { node.value = place; node.dispatchEvent(new Event('input')); }"
+
+
 def test_the_typical_row_and_the_ends_of_sliders_lie_in_the_data(houses, tmp_path, open_page):
     model, X = houses
     path = tmp_path / "houses.html"
@@ -269,10 +272,7 @@ def test_the_typical_row_and_the_ends_of_sliders_lie_in_the_data(houses, tmp_pat
         last = int(box.locator("[type=range]").get_attribute("max"))
         for place in (None, 0, last):
             if place is not None:
-                box.locator("[type=range]").evaluate(
-                    "(node, v) => { node.value = v; node.dispatchEvent(new Event('input')); }",
-                    place,
-                )
+                box.locator("[type=range]").evaluate(SLIDE, place)
             value = float(box.locator("[type=number]").input_value())
             assert low <= value <= high, (name, place, value)
             assert few is None or value in few, (name, place, value)
