@@ -65,7 +65,7 @@ class Evaluation:
         0.6666666666666666
         """
         weight = np.ones(len(y)) if weight is None else weight
-        unit = max(float(np.abs(y).max()), float(np.abs(prediction).max())) or 1.0
+        unit = _unit(max(float(np.abs(y).max()), float(np.abs(prediction).max())))
         y, prediction = y / unit, prediction / unit  # so that no sum and no square overflows
         residual = y - prediction
         rmse = _root_mean_square(residual, weight)
@@ -102,6 +102,11 @@ class Evaluation:
 def _numbers(values: Any) -> tuple[float, ...]:
     require(isinstance(values, list), "numbers of the evaluation must be a list")
     return tuple(finite(value) for value in values)
+
+
+def _unit(size: float) -> float:
+    """A power of two of about this size: dividing by it rounds nothing."""
+    return math.ldexp(1.0, math.frexp(size)[1] - 1) if size > 0 else 1.0
 
 
 def _mean(values: FloatArray, weight: FloatArray) -> float:
