@@ -154,6 +154,7 @@ def _damage_tree(tree, random):
         holder["one more"] = _any(THINGS, random)
 
 
+@np.errstate(all="ignore")
 def _damage_arrays(arrays, random):
     name = _any(sorted(arrays), random)
     array = arrays[name]
@@ -169,8 +170,7 @@ def _damage_arrays(arrays, random):
     elif change == "scaled" and array.dtype.kind == "f":
         arrays[name] = array * _any([-1.0, 0.0, 1e-300, 0.9, 2.0, 50.0, 200.0], random)
     elif change == "type":
-        with np.errstate(all="ignore"):
-            arrays[name] = array.astype(_any(["<f8", "<f4", "<i8", "<u2", "u1"], random))
+        arrays[name] = array.astype(_any(["<f8", "<f4", "<i8", "<u2", "u1"], random))
     elif change == "shape":
         arrays[name] = _any([array.reshape(-1), array[None], array.T.copy(), array[:0]], random)
     elif change == "shorter":
