@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -68,9 +69,11 @@ class SeparationModel:
     def predict(self, codes: CodeArray) -> FloatArray:
         """Prediction for rows given as bin codes."""
         total = np.full(len(codes), self.intercept)
-        for stage in self.stages:
-            total += stage.evaluate(codes, self.bins)
-        return total
+        with np.errstate(over="ignore"):
+            for stage in self.stages:
+                total += stage.evaluate(codes, self.bins)
+        largest = sys.float_info.max
+        return np.clip(total, -largest, largest, out=total)
 
     def contributions(self, codes: CodeArray) -> FloatArray:
         """Contribution of every stage, shape (n, n_stages); add the intercept to get predict."""
