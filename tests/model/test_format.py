@@ -334,3 +334,12 @@ def test_a_product_beyond_all_numbers_gives_a_number():
     for one in (huge, dataclasses.replace(huge, stages=(Stage(*shifted), *huge.stages))):
         assert np.isfinite(one.predict(codes)).all()
         assert np.isfinite(one.contributions(codes)).all()
+
+
+def test_numbered_columns_are_found_after_loading(tmp_path):
+    X, y = datasets.masked_interaction(200, random_state=0)
+    frame = pd.DataFrame(X, columns=[7, 3, 5])
+    model = TSLRegressor(1, early_stopping=False, random_state=0).fit(frame, y)
+    model.save(tmp_path / "m.tsl")
+    again = load_model(tmp_path / "m.tsl")
+    np.testing.assert_array_equal(again.predict(frame[[3, 5, 7]]), model.predict(frame))

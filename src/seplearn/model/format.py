@@ -52,6 +52,7 @@ _ARRAYS = {
     "name_ends", "names",
 }  # fmt: skip
 _REFERENCE_ARRAYS = {"reference_codes", "reference_weight"}
+_LABELS = "integer_labels"  # of columns that were numbered, not named
 _LARGEST_LOG_FACTOR = 1500.0  # twice the log of the smallest factor that a fit makes
 _LARGEST_LOG_SCALE = math.log(sys.float_info.max)
 _MOST_REPLICATES = 1_000_000  # each takes more memory than it takes in a file
@@ -133,8 +134,25 @@ def encode(stored: StoredModel) -> bytes:
         | _replicate_arrays(stored.model)
         | _text_arrays(texts)
         | {"history_scalars": np.array(scalars, dtype=np.float64).reshape(-1, 2)}
+        | _label_array(stored.schema)
     )
     return pack(json.dumps(header), arrays)
+
+
+def _label_array(schema: Schema) -> Arrays:
+    """The numbers of columns that have no names; those beyond 64 bits are not kept."""
+    labels = schema.integer_labels
+    if labels is None or max(abs(label) for label in labels) >= 2**63:
+        return {}
+    return {_LABELS: np.array(labels, dtype=np.int64)}
+
+
+def _read_labels(arrays: Arrays, n_features: int) -> tuple[int, ...] | None:
+    if _LABELS not in arrays:
+        return None
+    labels = arrays[_LABELS]
+    require(labels.dtype == np.int64 and labels.shape == (n_features,), "labels of the columns")
+    return tuple(labels.tolist())
 
 
 def _axis_header(axis: Axis) -> dict[str, Any]:
@@ -208,7 +226,7 @@ def decode(data: bytes, source: str) -> StoredModel:
 
 def _read(file: BinaryIO, size: int, source: str) -> StoredModel:
     try:
-        container = unpack(file, size, _ARRAYS | _REFERENCE_ARRAYS)
+        container = unpack(file, size, _ARRAYS | _REFERENCE_ARRAYS | {_LABELS})
         header, arrays = _read_header(container.text), container.arrays
         is_new = header["version"] == VERSION
         require(container.has_checksum == is_new, "a checksum belongs to files from version 4 on")
@@ -272,7 +290,7 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
     kept = header["evaluation"]
     return StoredModel(
         model,
-        Schema(bins.n_axes, names, library, target),
+        Schema(bins.n_axes, names, library, target, _read_labels(arrays, bins.n_axes)),
         history,
         read_parameters(header["params"]),
         header["estimator"],
