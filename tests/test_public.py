@@ -114,7 +114,7 @@ def test_importing_the_package_is_cheap_and_names_come_when_asked_for():
         "assert not heavy, heavy;"
         "assert set(seplearn.__all__) <= set(dir(seplearn));"
         "assert all(getattr(seplearn, name) is not None for name in seplearn.__all__);"
-        "assert seplearn.TSLRegressor is seplearn.regressor.TSLRegressor;"
+        "assert seplearn.TSLRegressor is seplearn.estimators.tsl.TSLRegressor;"
         "assert 'matplotlib' not in sys.modules;"
         "assert seplearn.plots.plot_curve is not None"
     )

@@ -14,7 +14,7 @@ from seplearn.cli.saved import one_row, open_model, with_target
 from seplearn.cli.tables import PIPE, TableWriter, check_output
 from seplearn.cli.text import number, printable, say, shortened, signed, table, waterfall
 from seplearn.cli.told import evaluation_text, model_text
-from seplearn.estimator import SeparationEstimator
+from seplearn.estimators.base import SeparationEstimator
 from seplearn.explain.axes import count
 from seplearn.explain.local import LocalExplanation
 from seplearn.kernels.arrays import FloatArray

@@ -33,8 +33,8 @@ from seplearn.cli.tables import (
 )
 from seplearn.cli.text import is_terminal, note, printable, say
 from seplearn.cli.told import evaluation_text, model_text
+from seplearn.estimators.tsl import TSLRegressor
 from seplearn.model.evaluation import Evaluation
-from seplearn.regressor import TSLRegressor
 
 _DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
 

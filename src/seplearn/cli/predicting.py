@@ -13,7 +13,7 @@ from seplearn.cli.options import missing_option
 from seplearn.cli.saved import feature_batches, open_model
 from seplearn.cli.tables import PIPE, TableWriter, check_output
 from seplearn.cli.text import is_terminal, say
-from seplearn.estimator import SeparationEstimator
+from seplearn.estimators.base import SeparationEstimator
 
 _OWN_NAMES = ("prediction", "lower", "upper", "intercept")
 

@@ -18,8 +18,8 @@ from seplearn.cli.cells import (
 )
 from seplearn.cli.tables import OpenTable, check_columns, opened
 from seplearn.cli.text import note
-from seplearn.estimator import SeparationEstimator
-from seplearn.loading import load_model
+from seplearn.estimators.base import SeparationEstimator
+from seplearn.estimators.load import load_model
 from seplearn.table.binning import CategoricalAxis, NumericAxis
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from seplearn import explain
 from seplearn.cli.text import number, shortened, table, wrapped_table
-from seplearn.estimator import SeparationEstimator
+from seplearn.estimators.base import SeparationEstimator
 from seplearn.explain.axes import count, percent
 from seplearn.model.evaluation import Evaluation
 

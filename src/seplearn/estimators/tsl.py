@@ -17,7 +17,7 @@ from seplearn._params import (
     from_paper_names,
     paper_settings,
 )
-from seplearn.estimator import SeparationEstimator, restored_on_failure
+from seplearn.estimators.base import SeparationEstimator, restored_on_failure
 from seplearn.fitting.fit import check_options, fit_model, make_validation
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.progress import Callback, progress

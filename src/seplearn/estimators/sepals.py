@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from seplearn._params import SEPALS_PARAMETERS, check_parameters, documented
-from seplearn.estimator import SeparationEstimator, restored_on_failure
+from seplearn.estimators.base import SeparationEstimator, restored_on_failure
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.reference import reference_rows
 from seplearn.fitting.sepals import AlsOptions, fit_sepals

@@ -6,10 +6,10 @@ import os
 
 from seplearn._errors import ModelFormatError
 from seplearn._params import SEPALS_PARAMETERS, TSL_PARAMETERS, check_parameters
-from seplearn.estimator import SeparationEstimator
+from seplearn.estimators.base import SeparationEstimator
+from seplearn.estimators.sepals import SepALSRegressor
+from seplearn.estimators.tsl import TSLRegressor
 from seplearn.model.format import read_file
-from seplearn.regressor import TSLRegressor
-from seplearn.sepals import SepALSRegressor
 
 _KINDS = {
     TSLRegressor._kind: (TSLRegressor, TSL_PARAMETERS),
