@@ -3,7 +3,8 @@
 A CSV has text only, so every command asks here. In a column of numbers an empty cell is missing,
 and so are the usual markers, which are remarked; any other cell that is no number is refused. In
 a column of levels only an empty cell is missing. ``--missing TEXT`` adds texts that mean nothing,
-in columns of both kinds.
+in columns of both kinds. Whole numbers that may be names of something, such as ZIP codes, and not
+amounts are remarked too.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seplearn.cli.codes import remark_on_codes
 from seplearn.cli.text import note
 from seplearn.kernels.arrays import BoolArray
 
@@ -46,6 +47,18 @@ _WORDS = {
 }
 _INTEGER = r"^-?(0|[1-9]\d*)(\.0+)?$"
 _DATES = (pa.date32(), pa.time32("s"), pa.timestamp("ns"))
+_CODE_NAME = re.compile(
+    r"(?:^|[^a-z])(?:id|ids|key|code|codes|uuid|identifier|zip|zipcode|postcode|postal|plz|sku)"
+    r"(?:$|[^a-z])"
+)
+_FEW_ROWS = 20  # too few to tell codes from amounts
+
+missing_option = click.option(
+    "--missing",
+    multiple=True,
+    metavar="TEXT",
+    help="A cell with this text is a missing value, in any column; may be repeated.",
+)
 
 
 @dataclass
@@ -355,3 +368,36 @@ def _first(cells: pa.ChunkedArray) -> str | None:
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}...")
+
+
+def remark_on_codes(name: str, column: pa.ChunkedArray, zeros: str = "") -> None:
+    """Say of whole numbers that look like names of something that they are taken as numbers."""
+    if zeros:
+        why: str | None = f"some begin with a zero ({zeros})"
+    else:
+        why = _why_codes(name, np.asarray(column.drop_null()))
+    if why:
+        option = shlex.quote(name)
+        note(
+            f"column {name!r} is taken as numbers, but {why}: --categorical {option} makes its "
+            f"values levels, --exclude {option} leaves it out"
+        )
+
+
+def _why_codes(name: str, values: np.ndarray[Any, Any]) -> str | None:
+    if len(values) < _FEW_ROWS or not np.isfinite(values).all() or (values % 1).any():
+        return None
+    distinct = np.unique(values)
+    steps = np.diff(distinct)
+    if len(distinct) == len(values) and (steps == 1).all():
+        return "it counts the rows"
+    words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower().replace("_", " ")
+    if len(distinct) > 2 and _CODE_NAME.search(words):
+        return "its name is that of a code"
+    digits = {len(str(int(abs(value)))) for value in distinct}
+    same_length = len(digits) == 1 and min(digits) >= 5 and distinct[0] > 0
+    if same_length and 2 * len(distinct) <= len(values) and len(distinct) >= 10:
+        step = np.gcd.reduce(steps.astype(np.int64)) if distinct[-1] < 2**53 else 1
+        if step == 1:
+            return f"whole numbers of {digits.pop()} digits that come again may be codes"
+    return None

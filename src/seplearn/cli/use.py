@@ -1,19 +1,40 @@
-"""``seplearn explain``, ``curves``, ``report`` and ``info``: what a saved model says."""
+"""The commands that use a saved model: predict, explain, curves, report and info."""
 
 from __future__ import annotations
 
 import json
+import sys
+from typing import Any
 
 import click
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
+from tqdm import tqdm
 
 from seplearn import explain as explanations
-from seplearn.cli.options import missing_option
-from seplearn.cli.saved import one_row, open_model, with_target
-from seplearn.cli.tables import PIPE, TableWriter, check_output
-from seplearn.cli.text import number, printable, say, shortened, signed, table, waterfall
-from seplearn.cli.told import evaluation_text, model_text
+from seplearn.cli.cells import missing_option
+from seplearn.cli.tables import (
+    PIPE,
+    TableWriter,
+    check_output,
+    feature_batches,
+    one_row,
+    open_model,
+    with_target,
+)
+from seplearn.cli.text import (
+    evaluation_text,
+    is_terminal,
+    model_text,
+    number,
+    printable,
+    say,
+    shortened,
+    signed,
+    table,
+    waterfall,
+)
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.explain.axes import count
 from seplearn.explain.local import LocalExplanation
@@ -21,8 +42,83 @@ from seplearn.kernels.arrays import FloatArray
 from seplearn.report import write_report
 from seplearn.table.binning import NumericAxis
 
+_OWN_NAMES = ("prediction", "lower", "upper", "intercept")
 _MOST_STAGES = 12
 _MOST_FEATURES = 8
+
+
+@click.command()
+@click.argument("model")
+@click.argument("table")
+@click.option(
+    "-o", "--output", default=PIPE, help="A .csv or .parquet file; CSV to a pipe if not given."
+)
+@click.option("--stages", is_flag=True, help="Add a column with what every stage contributes.")
+@click.option(
+    "--interval",
+    is_flag=True,
+    help="Add the ends of an interval for the mean; needs a model fitted with --n-bootstrap.",
+)
+@click.option(
+    "--level", default=0.9, show_default=True, help="Share of refits inside the interval."
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="Copy this column of the table, such as an identifier; may be repeated.",
+)
+@missing_option
+def predict(
+    model: str, table: str, output: str, stages: bool, interval: bool, level: float,
+    keep: tuple[str, ...], missing: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Predict every row of TABLE with MODEL.
+
+    The table needs the columns the model was fitted to, in any order; others are ignored. It is
+    read and written in parts, so it may be larger than the memory.
+
+    \b
+    seplearn predict rent.tsl new.csv --keep id -o rents.csv
+    zcat new.csv.gz | seplearn predict rent.tsl - | head
+    """  # noqa: D301
+    keep = tuple(dict.fromkeys(keep))
+    clash = [name for name in keep if name in _OWN_NAMES or name.startswith("stage ")]
+    if clash:
+        raise ValueError(f"--keep must not be a name that predictions have, got {clash[0]!r}")
+    check_output(output, (model, table))
+    estimator = open_model(model)
+    if interval and estimator.stages_ and not estimator.model_.replicates:
+        raise ValueError(
+            "--interval needs a model with bootstrap replicates: seplearn fit ... --n-bootstrap 100"
+        )
+    n_rows = 0
+    hidden = not is_terminal(sys.stderr)
+    with TableWriter(output) as writer, tqdm(unit=" rows", disable=hidden, leave=False) as progress:
+        for features, kept in feature_batches(estimator, table, keep, missing):
+            columns = {name: kept[name] for name in keep}  # as they stand in the table
+            columns |= _predictions(estimator, features, stages, level if interval else None)
+            writer.write(pa.table(columns))
+            n_rows += features.num_rows
+            progress.update(features.num_rows)
+        if n_rows == 0:
+            raise ValueError(f"{table} has no rows")
+    if output != PIPE:
+        say(f"{n_rows:,} predictions in {output}", err=True)
+
+
+def _predictions(
+    estimator: SeparationEstimator, features: pa.Table, stages: bool, level: float | None
+) -> dict[str, Any]:
+    columns: dict[str, Any] = {"prediction": estimator.predict(features)}
+    if level is not None:
+        ends = estimator.predict_interval(features, level)
+        columns |= {"lower": ends[:, 0], "upper": ends[:, 1]}
+    if stages:
+        parts = estimator.predict_stages(features)
+        columns["intercept"] = pa.array([estimator.intercept_] * len(parts), pa.float64())
+        columns |= {f"stage {s}": parts[:, s] for s in range(parts.shape[1])}
+    return columns
 
 
 @click.command()

@@ -1,28 +1,34 @@
-"""``seplearn fit``: from a table to a model file."""
+"""``seplearn fit``: from a table to a model file.
+
+The parameters of the estimator are options: names, rules, defaults and texts come from its table.
+"""
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seplearn._params import TSL_PARAMETERS, Parameter
+from seplearn._rules import Choice, Flag, Interval, Rule, WordOr
 from seplearn.cli.cells import (
     NumberReader,
     TrainingCells,
     as_floats,
     as_plain,
+    missing_option,
+    remark_on_codes,
     training_levels,
     without,
 )
-from seplearn.cli.codes import remark_on_codes
-from seplearn.cli.options import TwoSections, estimator_options, missing_option
-from seplearn.cli.saved import with_target
 from seplearn.cli.tables import (
     PIPE,
     check_columns,
@@ -30,13 +36,124 @@ from seplearn.cli.tables import (
     column_names,
     opened,
     read_columns,
+    with_target,
 )
-from seplearn.cli.text import is_terminal, note, printable, say
-from seplearn.cli.told import evaluation_text, model_text
+from seplearn.cli.text import evaluation_text, is_terminal, model_text, note, printable, say
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.model.evaluation import Evaluation
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# Where a command line is used otherwise than a notebook.
+DEFAULTS: dict[str, Any] = {"random_state": 0, "n_jobs": -1}
+# Parameters under a name that reads well in a shell.
+OWN_NAMES = {
+    "n_stages": "--stages",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+    "categorical_features": "--categorical",
+    "monotonic_cst": "--monotone",
+}
+_ELSEWHERE = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
+_FLAGS = {True: "yes", False: "no"}
 _DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
+
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # not generic in the oldest click allowed
+
+
+class RuleType(_ParamType):
+    """A value that the rule of a parameter allows."""
+
+    name = "value"
+
+    def __init__(self, parameter: Parameter) -> None:
+        self._parameter = parameter
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        parsed = _parse(self._parameter.rule, value) if isinstance(value, str) else value
+        try:
+            self._parameter.rule.check(self._parameter.name, parsed)
+        except (TypeError, ValueError):
+            self.fail(f"must be {self._parameter.rule}, got {value!r}", param, ctx)
+        return parsed
+
+
+def _parse(rule: Rule, text: str) -> Any:
+    """A text as what the rule might allow; the rule then judges it."""
+    if isinstance(rule, Choice):
+        return text
+    if isinstance(rule, WordOr):
+        return text if text == rule.word else _parse(rule.otherwise, text)
+    if isinstance(rule, Flag):
+        return {"true": True, "yes": True, "false": False, "no": False}.get(text.lower(), text)
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _metavar(rule: Rule) -> str:
+    if isinstance(rule, Choice):
+        return "|".join(rule.options)
+    if isinstance(rule, WordOr):
+        return f"{rule.word}|{_metavar(rule.otherwise)}"
+    if isinstance(rule, Flag):
+        return "yes|no"
+    whole = not isinstance(rule, Interval) or rule.whole
+    return "integer" if whole else "number"
+
+
+class TwoSections(click.Command):
+    """A command whose help has the estimator's parameters in a section of their own."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, wanted in (("Options", False), ("Parameters of the model", True)):
+            parts = [p for p in self.get_params(ctx) if isinstance(p.type, RuleType) is wanted]
+            records = [record for p in parts if (record := p.get_help_record(ctx)) is not None]
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def estimator_options(function: _Function) -> _Function:
+    """Add an option for every parameter of the estimator that has none of its own."""
+    for parameter in reversed(TSL_PARAMETERS):
+        if parameter.name in _ELSEWHERE:
+            continue
+        default = DEFAULTS.get(parameter.name, parameter.default)
+        decorate = click.option(
+            _option(parameter.name),
+            parameter.name,
+            type=RuleType(parameter),
+            metavar=_metavar(parameter.rule),
+            default=_FLAGS[default] if isinstance(default, bool) else default,
+            show_default=True,
+            help=_in_a_shell(parameter.meaning),
+        )
+        function = decorate(function)
+    return function
+
+
+def _option(name: str) -> str:
+    return OWN_NAMES.get(name, "--" + name.replace("_", "-"))
+
+
+def _in_a_shell(text: str) -> str:
+    """A meaning as plain text, other parameters named as options and flags as yes and no."""
+    names, quote = {parameter.name for parameter in TSL_PARAMETERS}, "'"
+
+    def plain(found: re.Match[str]) -> str:
+        name, _, value = found[1].partition("=")
+        return f"{_option(name)} {value.strip(quote)}".strip() if name in names else found[1]
+
+    text = re.sub(r":\w+:`([^`]*)`", r"\1", text)
+    text = re.sub(r"``([^`]*)``", plain, text)
+    return re.sub(r"\b(True|False)\b", lambda found: _FLAGS[found[1] == "True"], text)
 
 
 @click.command(cls=TwoSections)
