@@ -1,12 +1,19 @@
-"""One table of parameters: validation, documentation and the paper's names all come from it."""
+"""The parameters of the estimators, each in two places, both in this file.
+
+A row of a table has its default, its rule, its meaning and the paper's name for it: validation,
+documentation and the options of the command line come from it. A field of a class has its type and
+default: the signature and the attributes of the estimator, and what the fit is given, come from it.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from inspect import cleandoc
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
+
+import numpy as np
 
 from seplearn._rules import (
     Choice,
@@ -265,6 +272,47 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
 )
 
 
+# Without __eq__ and __repr__: estimators have those of scikit-learn.
+@dataclass(eq=False, repr=False)
+class TSLParameters:
+    """The parameters of :class:`seplearn.TSLRegressor`, and the ``__init__`` that stores them."""
+
+    n_stages: int = 32
+    _: KW_ONLY
+    refine: Literal["joint", "scalars"] = "joint"
+    n_starts: int = 2
+    smoothness: Literal["auto"] | float = "auto"
+    energy: float = 0.07
+    monotonic_cst: Any = None
+    early_stopping: Literal["auto"] | bool = "auto"
+    validation_fraction: float = 0.15
+    n_bootstrap: int = 0
+    n_grids: int = 4
+    n_splits: int = 30
+    decay: float = 1.0
+    split_try: int = 10
+    colsample: float = 0.8
+    min_interval_samples: int = 5
+    min_gain: float = 0.0
+    ridge: float = 1e-3
+    update_clamp: float = 0.7
+    anchor: Literal["medoid", "centroid"] = "medoid"
+    trim: float = 0.5
+    bootstrap: bool = True
+    loss: Literal["squared_error", "huber"] = "squared_error"
+    products: Literal["difference", "single"] = "difference"
+    scalars: Literal["nnls", "ols"] = "nnls"
+    fit_intercept: bool = True
+    max_bins: Literal["auto"] | int = "auto"
+    categorical_features: Any = "auto"
+    min_category_count: int = 5
+    background_size: int = 1000
+    keep_bags: bool = False
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+
 _SHARED = {
     "categorical_features", "min_category_count", "background_size", "random_state", "n_jobs",
 }  # fmt: skip
@@ -312,6 +360,29 @@ SEPALS_PARAMETERS: tuple[Parameter, ...] = (
     ),
     *(parameter for parameter in TSL_PARAMETERS if parameter.name in _SHARED),
 )
+
+
+@dataclass(eq=False, repr=False)
+class SepALSParameters:
+    """The parameters of :class:`seplearn.SepALSRegressor`, in the same way."""
+
+    rank: int = 2
+    _: KW_ONLY
+    basis: Literal["tent", "monomial"] = "tent"
+    degree: int = 4
+    ridge: float = 0.1
+    smoothness: float = 1.0
+    penalty_kind: Literal["degree", "degree2", "tent_level"] = "degree2"
+    max_sweeps: int = 50
+    tol: float = 1e-6
+    n_init: int = 3
+    fit_intercept: bool = True
+    max_bins: int = 1023
+    categorical_features: Any = "auto"
+    min_category_count: int = 5
+    background_size: int = 1000
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
 
 def check_parameters(table: tuple[Parameter, ...], values: Mapping[str, Any]) -> None:

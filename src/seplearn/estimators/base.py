@@ -43,6 +43,11 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         self.target_name_ = schema.target
         self.evaluation_ = None
 
+    def _plain_parameters(self) -> dict[str, Any]:
+        """All parameters, NumPy's numbers as Python's."""
+        given = self.get_params(deep=False)
+        return {n: v.item() if isinstance(v, np.generic) else v for n, v in given.items()}
+
     @property
     def _schema(self) -> Schema:
         names = getattr(self, "feature_names_in_", None)

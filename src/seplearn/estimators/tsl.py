@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from seplearn._errors import wrong_type
 from seplearn._params import (
     TSL_PARAMETERS,
+    TSLParameters,
     check_parameters,
     documented,
     from_paper_names,
@@ -32,7 +33,8 @@ from seplearn.table.training import TargetUnit, eval_rows, training_rows
 
 
 @documented(TSL_PARAMETERS)
-class TSLRegressor(SeparationEstimator):
+@dataclass(eq=False, repr=False)  # once more, so that messages about arguments have this name
+class TSLRegressor(TSLParameters, SeparationEstimator):
     """Tensor Separation Learning: a sum of stages, each a difference of two positive products.
 
     The model is ``m(x) = c + sum_l (lambda_plus prod_j a_plus_j(x_j) - lambda_minus prod_j
@@ -73,77 +75,6 @@ class TSLRegressor(SeparationEstimator):
     """
 
     _kind = "TSLRegressor"
-
-    def __init__(
-        self,
-        n_stages: int = 32,
-        *,
-        refine: str = "joint",
-        n_starts: int = 2,
-        smoothness: str | float = "auto",
-        energy: float = 0.07,
-        monotonic_cst: Any = None,
-        early_stopping: str | bool = "auto",
-        validation_fraction: float = 0.15,
-        n_bootstrap: int = 0,
-        n_grids: int = 4,
-        n_splits: int = 30,
-        decay: float = 1.0,
-        split_try: int = 10,
-        colsample: float = 0.8,
-        min_interval_samples: int = 5,
-        min_gain: float = 0.0,
-        ridge: float = 1e-3,
-        update_clamp: float = 0.7,
-        anchor: str = "medoid",
-        trim: float = 0.5,
-        bootstrap: bool = True,
-        loss: str = "squared_error",
-        products: str = "difference",
-        scalars: str = "nnls",
-        fit_intercept: bool = True,
-        max_bins: str | int = "auto",
-        categorical_features: Any = "auto",
-        min_category_count: int = 5,
-        background_size: int = 1000,
-        keep_bags: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_stages = n_stages
-        self.refine = refine
-        self.n_starts = n_starts
-        self.smoothness = smoothness
-        self.energy = energy
-        self.monotonic_cst = monotonic_cst
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_bootstrap = n_bootstrap
-        self.n_grids = n_grids
-        self.n_splits = n_splits
-        self.decay = decay
-        self.split_try = split_try
-        self.colsample = colsample
-        self.min_interval_samples = min_interval_samples
-        self.min_gain = min_gain
-        self.ridge = ridge
-        self.update_clamp = update_clamp
-        self.anchor = anchor
-        self.trim = trim
-        self.bootstrap = bootstrap
-        self.loss = loss
-        self.products = products
-        self.scalars = scalars
-        self.fit_intercept = fit_intercept
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.min_category_count = min_category_count
-        self.background_size = background_size
-        self.keep_bags = keep_bags
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @classmethod
     def paper(cls, n_stages: int | None = None, **overrides: Any) -> TSLRegressor:
@@ -250,7 +181,8 @@ class TSLRegressor(SeparationEstimator):
         rows = training_rows(X, y, sample_weight, groups)
         schema = Schema.of(rows.table, target_name(y))
         categorical = categorical_columns(rows.table, self.categorical_features)
-        options = self._options(feature_directions(rows.table, self.monotonic_cst, categorical))
+        directions = feature_directions(rows.table, self.monotonic_cst, categorical)
+        options = FitOptions(**self._plain_parameters(), directions=directions)
         check_options(options, self.early_stopping, self.n_bootstrap, eval_set, groups)
         held_out = None if eval_set is None else eval_rows(eval_set, schema)
         unit = TargetUnit.of(rows.y, rows.weight, bool(self.fit_intercept))
@@ -274,12 +206,6 @@ class TSLRegressor(SeparationEstimator):
             model = replace(model, reference=reference_rows(data, int(self.background_size)))
         to_y = (unit.scale, unit.origin)
         self._store(schema, model.scaled(*to_y), [record.scaled(*to_y) for record in records])
-
-    def _options(self, directions: tuple[int, ...]) -> FitOptions:
-        names = set(FitOptions.__dataclass_fields__) - {"directions"}
-        values = {name: getattr(self, name) for name in names}
-        plain = {n: v.item() if isinstance(v, np.generic) else v for n, v in values.items()}
-        return FitOptions(**plain, directions=directions)
 
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """Prediction of the model as it stood after each stage, with ``refine="scalars"``.
