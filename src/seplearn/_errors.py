@@ -45,7 +45,7 @@ def wrong_type(name: str, rule: str, value: Any) -> TypeError:
     return TypeError(f"{name} must be {rule}, got {_shown(value)} of type {type(value).__name__}")
 
 
-def meant(given: Any, names: Iterable[str]) -> str:
+def did_you_mean(given: Any, names: Iterable[str]) -> str:
     """The end of a message about a name that is not known: the one that looks most like it."""
     close = difflib.get_close_matches(str(given), list(names), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""

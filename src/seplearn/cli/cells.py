@@ -79,7 +79,7 @@ class Found:
         shown = ", ".join(f"{_short(text)} in row {row}" for row, text in self.first)
         return shown + (", ..." if self.count > len(self.first) else "")
 
-    def ways_out(self) -> str:
+    def missing_options(self) -> str:
         """The option that makes these texts missing values."""
         texts = dict.fromkeys(text for _, text in self.first if len(text) <= _LONGEST_SHOWN)
         options = " ".join(f"--missing {shlex.quote(text)}" for text in texts)
@@ -152,21 +152,21 @@ class NumberReader:
         """Cells that are not empty."""
         return self.n_numbers + self.odd.count + self.markers.count
 
-    def check(self, rule: str, ways_out: str = "") -> None:
+    def check(self, rule: str, other_remedy: str = "") -> None:
         """Raise for cells that are no numbers, and for two kinds of decimal points."""
         if self.odd.count:
             raise ValueError(
                 f"column {self.name!r} {rule}, but {self.odd.count:,} of {self.n_cells:,} cells "
                 f"cannot be read as one: {self.odd} (rows count from 0); mend them, or give "
-                f"{self.odd.ways_out()} if they mean that a value is missing{ways_out}"
+                f"{self.odd.missing_options()} if they mean that a value is missing{other_remedy}"
             )
         if self.points.count and self.commas.count:
             raise ValueError(
                 f"column {self.name!r} {rule}, but it has decimal points ({self.points}) and "
-                f"decimal commas ({self.commas}); write all in one way{ways_out}"
+                f"decimal commas ({self.commas}); write all in one way{other_remedy}"
             )
 
-    def tell(self) -> None:
+    def note_markers(self) -> None:
         """Remark on markers."""
         if self.markers.count:
             note(
@@ -208,7 +208,7 @@ class TrainingCells:
         A column of which nine cells in ten are numbers is refused: the others are likely to be
         mistakes.
         """
-        cells = without_empty(cells)
+        cells = empty_as_missing(cells)
         truths = _truth_values(name, cells)
         if truths is not None:
             return truths
@@ -221,7 +221,7 @@ class TrainingCells:
         dates = _dates(cells)
         if dates is not None:
             return dates
-        _tell_of_levels(reader)
+        _note_odd_levels(reader)
         return cells
 
     def _read(self, name: str, cells: pa.ChunkedArray) -> tuple[NumberReader, pa.ChunkedArray]:
@@ -231,11 +231,11 @@ class TrainingCells:
     def _accepted(self, reader: NumberReader, numbers: pa.ChunkedArray) -> pa.ChunkedArray:
         self._readers.append(reader)
         check_decimal_marks(self._readers)
-        reader.tell()
+        reader.note_markers()
         return numbers
 
 
-def _tell_of_levels(reader: NumberReader) -> None:
+def _note_odd_levels(reader: NumberReader) -> None:
     """Remark on levels among which there are numbers, or markers of missing values."""
     if reader.share > _MIXED_SHARE:
         note(
@@ -246,13 +246,13 @@ def _tell_of_levels(reader: NumberReader) -> None:
         note(
             f"column {reader.name!r}: {reader.markers.count:,} cells are levels like the others, "
             f"though they may mean that a value is missing ({reader.markers}); "
-            f"{reader.markers.ways_out()} makes them so"
+            f"{reader.markers.missing_options()} makes them so"
         )
 
 
 def training_levels(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column said to hold levels, under the names that Python gives to numbers and truths."""
-    cells = without_empty(cells)
+    cells = empty_as_missing(cells)
     truths = _truth_values(name, cells)
     if truths is not None:
         return truths
@@ -268,9 +268,9 @@ def spelled_as(cells: Any, known: Iterable[str]) -> Any:
     Only where all its levels are truth values, beside which markers are missing values, or all are
     integers: else a text is what it is.
     """
-    cells, known = without_empty(cells), set(known)
+    cells, known = empty_as_missing(cells), set(known)
     if known and known <= {"True", "False"}:
-        cells = _without_markers(cells)
+        cells = _markers_as_missing(cells)
         for word, value in _WORDS.items():
             cells = pc.if_else(pc.equal(cells, word), str(value), cells)
         return cells
@@ -280,11 +280,11 @@ def spelled_as(cells: Any, known: Iterable[str]) -> Any:
     return cells
 
 
-def as_plain(column: Any) -> Any:
+def as_plain_text(column: Any) -> Any:
     """A column of Parquet, its texts stored in the one way that is looked into."""
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return as_plain(column.cast(kind.value_type))
+        return as_plain_text(column.cast(kind.value_type))
     return column.cast(pa.string()) if kind in (pa.large_string(), pa.string_view()) else column
 
 
@@ -295,12 +295,12 @@ def as_floats(column: Any) -> Any:
     return column
 
 
-def without_empty(cells: Any) -> Any:
+def empty_as_missing(cells: Any) -> Any:
     """An empty cell is a missing value."""
     return pc.if_else(pc.equal(cells, ""), pa.scalar(None, cells.type), cells)
 
 
-def without(column: Any, missing: tuple[str, ...]) -> Any:
+def texts_as_missing(column: Any, missing: tuple[str, ...]) -> Any:
     """A column, of texts or of numbers, in which the values ``missing`` are missing."""
     if not missing:
         return column
@@ -329,28 +329,28 @@ def _mask(values: Any) -> BoolArray:
 
 def _truth_values(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """True and False if all cells are, empty ones and markers aside; else None."""
-    without_markers = _without_markers(cells)
-    distinct = pc.unique(without_markers).to_pylist() if _first(without_markers) in _WORDS else []
+    known = _markers_as_missing(cells)
+    distinct = pc.unique(known).to_pylist() if _first(known) in _WORDS else []
     if not distinct or not {text for text in distinct if text is not None} <= _WORDS.keys():
         return None
     markers = Found()
-    markers.add(cells, _mask(pc.xor(pc.is_null(cells), pc.is_null(without_markers))), 0)
+    markers.add(cells, _mask(pc.xor(pc.is_null(cells), pc.is_null(known))), 0)
     if markers.count:
         note(
             f"column {name!r}: {markers.count:,} cells are neither true nor false and count as "
             f"missing: {markers}"
         )
-    return pc.equal(pc.utf8_lower(without_markers), "true")
+    return pc.equal(pc.utf8_lower(known), "true")
 
 
-def _without_markers(cells: Any) -> Any:
+def _markers_as_missing(cells: Any) -> Any:
     is_marker = _is_in(pc.utf8_lower(pc.utf8_trim_whitespace(cells)), MARKERS)
     return pc.if_else(is_marker, pa.scalar(None, pa.string()), cells)
 
 
 def _dates(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """Dates and times as ISO 8601 writes them, markers aside."""
-    cells = _without_markers(cells)
+    cells = _markers_as_missing(cells)
     first = _first(cells)
     for kind in _DATES if first is not None else ():
         try:

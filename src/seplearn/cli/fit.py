@@ -23,11 +23,11 @@ from seplearn.cli.cells import (
     NumberReader,
     TrainingCells,
     as_floats,
-    as_plain,
+    as_plain_text,
     missing_option,
     remark_on_codes,
+    texts_as_missing,
     training_levels,
-    without,
 )
 from seplearn.cli.tables import (
     PIPE,
@@ -223,7 +223,7 @@ def fit(
     model.evaluation_ = evaluation
     if output is not None:
         model.save(output)
-    _tell(model, data, evaluation, validation if share is None else "rows held out")
+    _print_summary(model, data, evaluation, validation if share is None else "rows held out")
     saved = "not saved: -o model.tsl does it" if output is None else f"saved to {output}"
     say(saved, err=True)
 
@@ -266,7 +266,9 @@ def _evaluated(model: TSLRegressor, data: _Columns, share: float) -> Evaluation:
     return model.evaluate(*data.rows(slice(n - n_held, n)))
 
 
-def _tell(model: TSLRegressor, data: _Columns, evaluation: Evaluation | None, where: str) -> None:
+def _print_summary(
+    model: TSLRegressor, data: _Columns, evaluation: Evaluation | None, where: str
+) -> None:
     say(f"{printable(data.target)} from {model.n_features_in_} features, {len(data.y):,} rows\n")
     say(model_text(model))
     if evaluation is not None:
@@ -295,7 +297,9 @@ def _in_a_file(validation: str) -> str:
 def _check_outcomes(validation: str, roles: _Roles) -> None:
     """Raise before the fit for a table that no error could be told of."""
     with opened(validation) as table:
-        column = without(as_plain(read_columns(table, [roles.target])[roles.target]), roles.missing)
+        column = texts_as_missing(
+            as_plain_text(read_columns(table, [roles.target])[roles.target]), roles.missing
+        )
         if table.delimiter is not None:
             column = NumberReader(roles.target, table.delimiter).read(column)
     if column.null_count == len(column):
@@ -342,7 +346,7 @@ def _read(path: str, roles: _Roles) -> dict[str, pa.ChunkedArray]:
         delimiter = table.delimiter
     cells = None if delimiter is None else TrainingCells(delimiter)
     for name in columns:  # in place: the text of a column is let go before the next is read
-        column = without(as_plain(columns[name]), roles.missing)
+        column = texts_as_missing(as_plain_text(columns[name]), roles.missing)
         try:
             columns[name] = (
                 _typed(name, column, roles) if cells is None else _cells(name, column, roles, cells)

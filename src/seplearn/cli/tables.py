@@ -16,11 +16,11 @@ from seplearn._files import check_target, replaced
 from seplearn.cli.cells import (
     NumberReader,
     as_floats,
-    as_plain,
+    as_plain_text,
     check_decimal_marks,
+    empty_as_missing,
     spelled_as,
-    without,
-    without_empty,
+    texts_as_missing,
 )
 from seplearn.cli.csv_text import CsvText
 from seplearn.cli.text import is_terminal, note, printable
@@ -213,12 +213,12 @@ def feature_batches(
     """The features of a table in the model's order, and the columns to keep, part by part."""
     with opened(path) as table:
         features = _Features(model, table, path, missing)
-        wanted = features.and_others(keep)
+        wanted = features.columns_to_read(keep)
         for row, part in table.parts(wanted):
-            kept = {name: without_empty(part[name]) if table.delimiter else part[name]
+            kept = {name: empty_as_missing(part[name]) if table.delimiter else part[name]
                     for name in keep}  # fmt: skip
             yield features.read(part, row), pa.table(kept)
-        features.tell()
+        features.note_markers()
 
 
 class _Features:
@@ -240,7 +240,7 @@ class _Features:
             if isinstance(axis, NumericAxis)
         }
 
-    def and_others(self, others: tuple[str, ...]) -> list[str]:
+    def columns_to_read(self, others: tuple[str, ...]) -> list[str]:
         """The columns to be read, each once; raises if the table has them not, or twice."""
         wanted = list(dict.fromkeys([*self._names, *others]))
         check_columns(self._path, wanted, self._present)
@@ -257,16 +257,16 @@ class _Features:
         check_decimal_marks(self._readers.values())
         return pa.table(dict(zip(self._labels, columns, strict=True)))
 
-    def tell(self) -> None:
+    def note_markers(self) -> None:
         """Remark on markers of missing values among numbers."""
         for reader in self._readers.values():
-            reader.tell()
+            reader.note_markers()
 
     def _numbers(self, column: Any, name: str, row: int) -> Any:
         return _numbers(column, self._readers[name], self._missing, row, self._path)
 
     def _levels(self, column: Any, axis: CategoricalAxis) -> Any:
-        column = without(as_plain(column), self._missing)
+        column = texts_as_missing(as_plain_text(column), self._missing)
         return spelled_as(column, (*axis.levels, *axis.rare)) if self._is_text else column
 
 
@@ -274,7 +274,7 @@ def _numbers(
     column: Any, reader: NumberReader, missing: tuple[str, ...], row: int, path: str
 ) -> Any:
     """A part of a column as numbers; raises for the first cells that are none."""
-    column = without(as_plain(column), missing)
+    column = texts_as_missing(as_plain_text(column), missing)
     if not pa.types.is_string(column.type):
         return as_floats(column)
     reader.rows = row
@@ -305,11 +305,11 @@ def one_row(
     end = 0
     with opened(path) as table:
         features = _Features(model, table, path, missing)
-        for first, part in table.parts(features.and_others(())):
+        for first, part in table.parts(features.columns_to_read(())):
             end = first + part.num_rows
             if row < end:
                 values = features.read(part.slice(row - first, 1), row)
-                features.tell()
+                features.note_markers()
                 return values
     last = f"0 to {end - 1}" if end else "none: it has no rows"
     raise ValueError(f"row must be one of the rows of {path} ({last}), got {row}")
@@ -325,14 +325,14 @@ def with_target(
         known = target is not None or name in table.names
         outcomes = NumberReader(name or "", table.delimiter)
         rows, y = [], []
-        for row, part in table.parts(features.and_others((name,) if name and known else ())):
+        for row, part in table.parts(features.columns_to_read((name,) if name and known else ())):
             rows.append(features.read(part, row))
             if name and known:
                 y.append(_numbers(part[name], outcomes, missing, row, path).cast(pa.float64()))
     if not rows:
         raise ValueError(f"{path} has no rows")
-    features.tell()
-    outcomes.tell()
+    features.note_markers()
+    outcomes.note_markers()
     if not y:
         return pa.concat_tables(rows), None
     values = pa.chunked_array([chunk for part in y for chunk in part.chunks], pa.float64())

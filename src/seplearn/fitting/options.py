@@ -36,7 +36,9 @@ class TrainingData:
         """Some of the rows, on the same bins, whose frequencies are then those of these rows."""
         codes = np.ascontiguousarray(self.codes[chosen])
         weight = self.weight[chosen]
-        return TrainingData(self.bins.counted(codes, weight), codes, self.target[chosen], weight)
+        return TrainingData(
+            self.bins.with_frequencies_of(codes, weight), codes, self.target[chosen], weight
+        )
 
     @cached_property
     def sorted_rows(self) -> SortedRows:

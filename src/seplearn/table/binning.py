@@ -271,8 +271,8 @@ class Bins:
     @cached_property
     def is_ordered(self) -> BoolArray:
         """Which flat bins have an order: those between edges."""
-        position = np.arange(self.offset[-1]) - self.spread(self.offset[:-1])
-        ordered: BoolArray = position < self.spread(self.n_ordered)
+        position = np.arange(self.offset[-1]) - self.repeat_per_bin(self.offset[:-1])
+        ordered: BoolArray = position < self.repeat_per_bin(self.n_ordered)
         return ordered
 
     @cached_property
@@ -295,7 +295,7 @@ class Bins:
                 _warn_of_other_names(axis, codes[:, j], table, column)
         return codes
 
-    def counted(self, codes: CodeArray, weight: FloatArray) -> Bins:
+    def with_frequencies_of(self, codes: CodeArray, weight: FloatArray) -> Bins:
         """The same bins with the frequencies of other rows."""
         counts = [
             np.bincount(codes[:, j], weights=weight, minlength=axis.n_bins)
@@ -311,7 +311,7 @@ class Bins:
         """Training-frequency-weighted mean of a flat array (..., n_flat) on every axis."""
         return np.add.reduceat(flat * self.frequencies, self.offset[:-1], axis=-1)
 
-    def spread(self, per_axis: FloatArray | IntArray) -> Any:
+    def repeat_per_bin(self, per_axis: FloatArray | IntArray) -> Any:
         """Repeat a value per axis (..., p) over the bins of that axis (..., n_flat)."""
         return np.repeat(per_axis, np.diff(self.offset), axis=-1)
 
@@ -322,7 +322,7 @@ class Bins:
         log-factor is zero. An ordered bin without rows keeps what its neighbours say.
         """
         means = self.means(log_factors)
-        out = np.where(self.is_known, log_factors - self.spread(means), 0.0)
+        out = np.where(self.is_known, log_factors - self.repeat_per_bin(means), 0.0)
         return out, means.sum(axis=-1)
 
 

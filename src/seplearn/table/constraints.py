@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seplearn._errors import meant, out_of_range
+from seplearn._errors import did_you_mean, out_of_range
 from seplearn.kernels.arrays import BoolArray
 from seplearn.table.columns import Table
 from seplearn.table.schema import Schema
@@ -25,7 +25,7 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
         names = Schema.of(table).labels
         for name, value in chosen.items():
             if name not in names:
-                hint = meant(name, names)
+                hint = did_you_mean(name, names)
                 raise out_of_range("monotonic_cst", f"of columns among {list(names)}{hint}", name)
             directions[names.index(name)] = _direction(value)
     else:
