@@ -1,10 +1,10 @@
-"""What the text cells of a column mean: numbers, levels, truth values, dates, or nothing.
+"""What the text cells of a column mean: numbers, levels, truth values, dates or missing values.
 
 A CSV has text only, so every command asks here. In a column of numbers an empty cell is missing,
-and so are the usual markers, which are remarked; any other cell that is no number is refused. In
-a column of levels only an empty cell is missing. ``--missing TEXT`` adds texts that mean nothing,
-in columns of both kinds. Whole numbers that may be names of something, such as ZIP codes, and not
-amounts are remarked too.
+and so are the usual markers, with a note; any other cell that is not a number is refused. In a
+column of levels only an empty cell is missing. ``--missing TEXT`` makes a text a missing value in
+columns of both kinds. Whole numbers that may be codes, such as ZIP codes, are taken as
+amounts, with a note.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from seplearn.cli.text import note
 from seplearn.kernels.arrays import BoolArray
 
-# In small letters.
+# Texts that usually mean a missing value, in small letters.
 MARKERS = frozenset((
     "?", "??", "-", "--", "---", ".", "..", "...", "*", "\u2013", "\u2014",
     "n/a", "na", "n.a.", "n.a", "<na>", "#n/a", "#na", "(na)", "nan", "-nan", "nat",
@@ -31,7 +31,7 @@ MARKERS = frozenset((
     "#null!", "#value!", "#div/0!", "#ref!", "#num!", "#name?",
 ))  # fmt: skip
 _NUMERIC_SHARE = 0.9  # of the cells: a column with fewer numbers holds levels
-_MIXED_SHARE = 0.5  # ... and one with more than that is remarked
+_MIXED_SHARE = 0.5  # ... with a note if more than this share are numbers
 _SHOWN = 3
 _LONGEST_SHOWN = 40
 
@@ -87,7 +87,7 @@ class Found:
 
 
 class NumberReader:
-    """Reads the cells of one column as numbers, part by part, and keeps account of the others.
+    """Reads the cells of one column as numbers, part by part, and counts the other cells.
 
     Decimal commas are numbers where commas do not separate the columns; a column has either
     decimal points or decimal commas.
@@ -157,7 +157,7 @@ class NumberReader:
         if self.odd.count:
             raise ValueError(
                 f"column {self.name!r} {rule}, but {self.odd.count:,} of {self.n_cells:,} cells "
-                f"cannot be read as one: {self.odd} (rows count from 0); mend them, or give "
+                f"cannot be read as one: {self.odd} (rows count from 0); correct them, or give "
                 f"{self.odd.missing_options()} if they mean that a value is missing{other_remedy}"
             )
         if self.points.count and self.commas.count:
@@ -167,10 +167,10 @@ class NumberReader:
             )
 
     def note_markers(self) -> None:
-        """Remark on markers."""
+        """Note markers of missing values."""
         if self.markers.count:
             note(
-                f"column {self.name!r}: {self.markers.count:,} of {self.n_cells:,} cells are no "
+                f"column {self.name!r}: {self.markers.count:,} of {self.n_cells:,} cells are not "
                 f"numbers and count as missing: {self.markers}"
             )
 
@@ -190,7 +190,7 @@ def check_decimal_marks(readers: Iterable[NumberReader]) -> None:
 
 
 class TrainingCells:
-    """Columns of a training table, each as what it seems to hold; told if that is not plain."""
+    """Reads the columns of a training table, each as what it seems to hold; notes unclear ones."""
 
     def __init__(self, delimiter: str) -> None:
         self._delimiter = delimiter
@@ -236,7 +236,7 @@ class TrainingCells:
 
 
 def _note_odd_levels(reader: NumberReader) -> None:
-    """Remark on levels among which there are numbers, or markers of missing values."""
+    """Note levels among which there are numbers, or markers of missing values."""
     if reader.share > _MIXED_SHARE:
         note(
             f"column {reader.name!r}: {reader.n_numbers:,} of {reader.n_cells:,} cells are "
@@ -251,7 +251,7 @@ def _note_odd_levels(reader: NumberReader) -> None:
 
 
 def training_levels(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column said to hold levels, under the names that Python gives to numbers and truths."""
+    """A column that is asked to hold levels, named as Python writes integers and booleans."""
     cells = empty_as_missing(cells)
     truths = _truth_values(name, cells)
     if truths is not None:
@@ -281,7 +281,7 @@ def spelled_as(cells: Any, known: Iterable[str]) -> Any:
 
 
 def as_plain_text(column: Any) -> Any:
-    """A column of Parquet, its texts stored in the one way that is looked into."""
+    """A column whose texts, if it holds any, have the type that this module works on."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         return as_plain_text(column.cast(kind.value_type))
@@ -371,7 +371,7 @@ def _short(text: str) -> str:
 
 
 def remark_on_codes(name: str, column: pa.ChunkedArray, zeros: str = "") -> None:
-    """Say of whole numbers that look like names of something that they are taken as numbers."""
+    """Note whole numbers that look like codes: they are taken as amounts."""
     if zeros:
         why: str | None = f"some begin with a zero ({zeros})"
     else:
@@ -390,7 +390,7 @@ def _why_codes(name: str, values: np.ndarray[Any, Any]) -> str | None:
     distinct = np.unique(values)
     steps = np.diff(distinct)
     if len(distinct) == len(values) and (steps == 1).all():
-        return "it counts the rows"
+        return "it numbers the rows"
     words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower().replace("_", " ")
     if len(distinct) > 2 and _CODE_NAME.search(words):
         return "its name is that of a code"
@@ -399,5 +399,5 @@ def _why_codes(name: str, values: np.ndarray[Any, Any]) -> str | None:
     if same_length and 2 * len(distinct) <= len(values) and len(distinct) >= 10:
         step = np.gcd.reduce(steps.astype(np.int64)) if distinct[-1] < 2**53 else 1
         if step == 1:
-            return f"whole numbers of {digits.pop()} digits that come again may be codes"
+            return f"whole numbers of {digits.pop()} digits that repeat may be codes"
     return None

@@ -22,7 +22,7 @@ _DELIMITERS = ",;\t|"
 _SAMPLE_RECORDS = 20
 _NO_TABLES = {
     b"PK": "it looks like a spreadsheet or an archive; save the table as CSV",
-    b"\x1f\x8b": "it is packed; unpack it first, such as with zcat, or give the file by name",
+    b"\x1f\x8b": "it is compressed; decompress it first (zcat), or give the file by name",
     b"\xff\xfe": "it is UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "it is UTF-16 text; save it as UTF-8",
 }

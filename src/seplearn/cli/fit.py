@@ -44,7 +44,7 @@ from seplearn.model.evaluation import Evaluation
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-# Where a command line is used otherwise than a notebook.
+# Defaults that differ from those of the estimator.
 DEFAULTS: dict[str, Any] = {"random_state": 0, "n_jobs": -1}
 # Parameters under a name that reads well in a shell.
 OWN_NAMES = {
@@ -54,7 +54,7 @@ OWN_NAMES = {
     "categorical_features": "--categorical",
     "monotonic_cst": "--monotone",
 }
-_ELSEWHERE = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
+_NO_OPTIONS = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
 _FLAGS = {True: "yes", False: "no"}
 _DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
 
@@ -83,7 +83,7 @@ class RuleType(_ParamType):
 
 
 def _parse(rule: Rule, text: str) -> Any:
-    """A text as what the rule might allow; the rule then judges it."""
+    """A text as a value that the rule may allow; the rule checks it afterwards."""
     if isinstance(rule, Choice):
         return text
     if isinstance(rule, WordOr):
@@ -121,9 +121,9 @@ class TwoSections(click.Command):
 
 
 def estimator_options(function: _Function) -> _Function:
-    """Add an option for every parameter of the estimator that has none of its own."""
+    """Add an option for every parameter of the estimator but those in ``_NO_OPTIONS``."""
     for parameter in reversed(TSL_PARAMETERS):
-        if parameter.name in _ELSEWHERE:
+        if parameter.name in _NO_OPTIONS:
             continue
         default = DEFAULTS.get(parameter.name, parameter.default)
         decorate = click.option(
@@ -182,9 +182,8 @@ def _in_a_shell(text: str) -> str:
     default="0.2",
     show_default=True,
     metavar="SHARE|TABLE",
-    help="Rows for the "
-    "error that is told: a share held out, or another table. The model that is written is "
-    "fitted to all rows of TABLE. 0 for none.",
+    help="Rows on which the error is measured: a share of TABLE to hold out, or another table. The "
+    "model that is saved is fitted to all rows of TABLE. 0 measures no error.",
 )
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @estimator_options
@@ -238,7 +237,7 @@ class _Columns:
     weight: np.ndarray[Any, Any] | None
 
     def reorder(self, order: np.ndarray[Any, Any]) -> None:
-        """Put the rows into another order; every old column is let go before the next."""
+        """Put the rows into another order, one column at a time to save memory."""
         for name in self.features:
             self.features[name] = self.features[name].take(pa.array(order))
         self.y = self.y[order]
@@ -295,7 +294,7 @@ def _in_a_file(validation: str) -> str:
 
 
 def _check_outcomes(validation: str, roles: _Roles) -> None:
-    """Raise before the fit for a table that no error could be told of."""
+    """Raise before the fit if no error could be measured on the table."""
     with opened(validation) as table:
         column = texts_as_missing(
             as_plain_text(read_columns(table, [roles.target])[roles.target]), roles.missing
@@ -309,7 +308,7 @@ def _check_outcomes(validation: str, roles: _Roles) -> None:
 
 
 def _directions(monotone: tuple[str, ...]) -> dict[str, int] | None:
-    """``area=up`` as the estimator takes it."""
+    """``area=up`` in the form of the parameter ``monotonic_cst``."""
     out = {}
     for text in monotone:
         name, _, word = text.rpartition("=")
@@ -345,7 +344,7 @@ def _read(path: str, roles: _Roles) -> dict[str, pa.ChunkedArray]:
         columns = read_columns(table, [name for name in table.names if name not in left_out])
         delimiter = table.delimiter
     cells = None if delimiter is None else TrainingCells(delimiter)
-    for name in columns:  # in place: the text of a column is let go before the next is read
+    for name in columns:  # in place: the memory of a column's text is free before the next is read
         column = texts_as_missing(as_plain_text(columns[name]), roles.missing)
         try:
             columns[name] = (
@@ -422,7 +421,7 @@ def _refuse_dates(features: dict[str, Any]) -> None:
     if dates:
         out = " ".join(f"--exclude {shlex.quote(name)}" for name in dates)
         raise ValueError(
-            f"the columns {dates} hold dates or times, which have no order by themselves; "
+            f"the columns {dates} hold dates or times, which cannot be used as they are; "
             f"leave them out ({out}), or turn them into numbers first, such as year, month or "
             "days since a start"
         )

@@ -23,7 +23,7 @@ from seplearn.table.columns import open_table
 
 
 class _OneLineErrors(click.Group):
-    """A group whose commands never show a traceback for bad input."""
+    """A group whose commands answer bad input with one line instead of a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -70,7 +70,7 @@ def command_line() -> None:
     seplearn explain rent.tsl new.csv --row 3          why this prediction?
     seplearn report rent.tsl unseen.csv -o rent.html   a page to play with
 
-    Tables are CSV (also .csv.gz) or Parquet files, told apart by what is in them; - is a pipe. Data
+    Tables are CSV (also .csv.gz) or Parquet files, recognised by their content; - is a pipe. Data
     go to standard output, progress and notes to standard error.
     """  # noqa: D301
 

@@ -42,7 +42,7 @@ class ParquetRows:
     ----------
     names : list of str
     delimiter : None
-        What a CSV has, and Parquet has not.
+        Parquet has none.
     """
 
     delimiter = None
@@ -142,7 +142,7 @@ def check_output(path: str, inputs: Sequence[str | None]) -> None:
 class TableWriter:
     """Writes a table part by part to a file, all or nothing, or to a pipe; the ending says how.
 
-    Names and levels are written as they are, but to a terminal so that they do nothing to it.
+    Names and levels are written as they are; on a terminal control characters are shown as text.
     """
 
     def __init__(self, path: str) -> None:
@@ -195,7 +195,7 @@ def _printable_table(table: pa.Table) -> pa.Table:
 
 
 def open_model(path: str) -> SeparationEstimator:
-    """A model file; what is missing is said in one line."""
+    """The model in a file; the error for a missing file says how to make one."""
     try:
         return load_model(path)
     except FileNotFoundError as error:
@@ -241,7 +241,7 @@ class _Features:
         }
 
     def columns_to_read(self, others: tuple[str, ...]) -> list[str]:
-        """The columns to be read, each once; raises if the table has them not, or twice."""
+        """The columns to be read, each once; raises if the table lacks one, or has it twice."""
         wanted = list(dict.fromkeys([*self._names, *others]))
         check_columns(self._path, wanted, self._present)
         return wanted
@@ -273,7 +273,7 @@ class _Features:
 def _numbers(
     column: Any, reader: NumberReader, missing: tuple[str, ...], row: int, path: str
 ) -> Any:
-    """A part of a column as numbers; raises for the first cells that are none."""
+    """A part of a column as numbers; raises for cells that are not, naming the first."""
     column = texts_as_missing(as_plain_text(column), missing)
     if not pa.types.is_string(column.type):
         return as_floats(column)
@@ -337,5 +337,5 @@ def with_target(
         return pa.concat_tables(rows), None
     values = pa.chunked_array([chunk for part in y for chunk in part.chunks], pa.float64())
     if values.null_count:
-        note(f"{values.null_count:,} rows without {name!r} count for no error")
+        note(f"{values.null_count:,} rows without {name!r} are not used for the error")
     return pa.concat_tables(rows), values.to_numpy()

@@ -20,7 +20,7 @@ from seplearn.model.evaluation import Evaluation
 
 _WIDEST_NAME = 40
 _MOST_FEATURES = 20
-_SMALLEST = 0.001  # smaller stages are told together
+_SMALLEST = 0.001  # smaller stages share a line
 
 # What moves the cursor, colours, hides or turns text around: control characters, marks of the
 # direction of writing, separators of lines, halves of characters.
@@ -30,7 +30,7 @@ _NOT_SHOWN = re.compile(
 
 
 def printable(text: str) -> str:
-    r"""A text on one line that does nothing to a terminal: an escape is shown as ``\x1b``.
+    r"""A text on one line that a terminal shows as it is: an escape is shown as ``\x1b``.
 
     Examples
     --------
@@ -100,6 +100,11 @@ def wrapped_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(out)
 
 
+def wrapped(text: str) -> str:
+    """A sentence broken into lines that fit the terminal."""
+    return textwrap.fill(text, terminal_width())
+
+
 def terminal_width() -> int:
     """Columns of the terminal, at most 100."""
     return min(100, shutil.get_terminal_size((80, 24)).columns)
@@ -138,12 +143,12 @@ def _unicode() -> bool:
 
 
 def model_text(model: SeparationEstimator) -> str:
-    """Stages and features in tables; needs the reference rows of the model."""
+    """What stages do and features explain, in two tables, from the model's reference rows."""
     if not model.stages_:
         return f"The model is a constant: {number(model.intercept_)}. No feature helps to predict."
     if model.model_.reference is None:
         return (
-            f"{len(model.stages_)} stages. What they do is told over reference rows, and this "
+            f"{len(model.stages_)} stages. To say what they do takes reference rows, and this "
             "model keeps none (background size 0)."
         )
     return f"{_stages(model)}\n\n{_features(model)}"
@@ -152,11 +157,11 @@ def model_text(model: SeparationEstimator) -> str:
 def _stages(model: SeparationEstimator) -> str:
     roles = explain.roles(model)
     ordered = sorted(roles.stages, key=lambda stage: -stage.weight)
-    told = [stage for stage in ordered if stage.weight >= _SMALLEST]
-    rows = [(str(stage.stage), percent(stage.weight), stage.sentence) for stage in told]
-    rest = len(ordered) - len(told)
+    listed = [stage for stage in ordered if stage.weight >= _SMALLEST]
+    rows = [(str(stage.stage), percent(stage.weight), stage.sentence) for stage in listed]
+    rest = len(ordered) - len(listed)
     if rest:
-        share = sum(stage.weight for stage in ordered[len(told) :])
+        share = sum(stage.weight for stage in ordered[len(listed) :])
         rows.append(("", percent(share), f"{count(rest, 'smaller stage')} together"))
     return wrapped_table(("stage", "size", "what it does"), rows)
 

@@ -34,6 +34,7 @@ from seplearn.cli.text import (
     signed,
     table,
     waterfall,
+    wrapped,
 )
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.explain.axes import count
@@ -96,7 +97,7 @@ def predict(
     hidden = not is_terminal(sys.stderr)
     with TableWriter(output) as writer, tqdm(unit=" rows", disable=hidden, leave=False) as progress:
         for features, kept in feature_batches(estimator, table, keep, missing):
-            columns = {name: kept[name] for name in keep}  # as they stand in the table
+            columns = {name: kept[name] for name in keep}  # as they are in the table
             columns |= _predictions(estimator, features, stages, level if interval else None)
             writer.write(pa.table(columns))
             n_rows += features.num_rows
@@ -167,23 +168,26 @@ def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
 def _features(local: LocalExplanation) -> str:
     """What every feature does in the stage that contributes most."""
     s = int(np.argmax(np.abs(local.contributions)))
-    loud, turn = np.log(local.backbone[s]), local.tilt[s]
-    if np.isnan(loud).all() and np.isnan(turn).all():
+    log_backbone, tilt = np.log(local.backbone[s]), local.tilt[s]
+    if np.isnan(log_backbone).all() and np.isnan(tilt).all():
         return f"Factors of stage {s}, which contributes most, have signs: no backbone, no tilt."
-    sizes = np.abs(np.nan_to_num(loud)) + np.abs(np.nan_to_num(turn))
+    sizes = np.abs(np.nan_to_num(log_backbone)) + np.abs(np.nan_to_num(tilt))
     rows = [
         (
             shortened(local.names[j]),
             shortened(local.values[j], 24),
-            "" if np.isnan(loud[j]) else f"x {number(local.backbone[s, j])}",
-            "" if np.isnan(turn[j]) else signed(turn[j]),
+            "" if np.isnan(log_backbone[j]) else f"x {number(local.backbone[s, j])}",
+            "" if np.isnan(tilt[j]) else signed(tilt[j]),
         )
         for j in np.argsort(-sizes, kind="stable")[:_MOST_FEATURES]
     ]
     what = (
-        f"In stage {s}, which contributes most: how loud a feature makes it, which way it turns it."
+        f"Stage {s} contributes most. In it the backbone of a feature multiplies the size, and the "
+        "tilts of all features add up to the direction: up if positive, down if negative."
     )
-    return f"{what}\n\n" + table(("feature", "value", "backbone", "tilt"), rows, right=(2, 3))
+    return f"{wrapped(what)}\n\n" + table(
+        ("feature", "value", "backbone", "tilt"), rows, right=(2, 3)
+    )
 
 
 def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
@@ -238,7 +242,7 @@ def curves(model: str, output: str) -> None:
     default=200,
     show_default=True,
     type=click.IntRange(0),
-    help="Rows of TABLE in the page at most; they are there to be read.",
+    help="Largest number of rows of TABLE that the page shows, and so reveals.",
 )
 @missing_option
 def report(
@@ -247,8 +251,8 @@ def report(
 ) -> None:  # fmt: skip
     """Write a page about MODEL to play with: one HTML file that needs no network.
 
-    With TABLE, of rows that the model was not fitted to, it also tells how good the model is, and
-    its rows can be picked and changed.
+    With TABLE, of rows that the model was not fitted to, the page also shows how good the model is,
+    and its rows can be picked and changed.
 
     \b
     seplearn report rent.tsl unseen.csv -o rent.html

@@ -27,7 +27,7 @@ from seplearn.table.training import known_rows
 class SeparationEstimator(RegressorMixin, BaseEstimator):
     """A regressor whose fit leaves a :class:`SeparationModel` behind in ``model_``."""
 
-    _kind: ClassVar[str]  # what files call it
+    _kind: ClassVar[str]  # its name in model files
     target_name_: str | None
     evaluation_: Evaluation | None
 
@@ -85,7 +85,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         """Bootstrap interval of the prediction, shape (n, 2): lower and upper end.
 
         How far the fitted mean would move with another sample of rows, given the stages and the
-        smoothness that were chosen. Single outcomes vary more: their noise comes on top.
+        smoothness that were chosen. Single outcomes vary more, by their noise.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         if self.stages_ and not self.model_.replicates:
             raise ValueError(
                 "predict_interval needs bootstrap replicates: fit TSLRegressor with "
-                "n_bootstrap=100 (SepALS, and stages whose lambda were refitted, have none)"
+                "n_bootstrap=100 (SepALSRegressor, and select_stages with rows given, make none)"
             )
         return self.model_.interval(codes, float(level))
 
@@ -140,9 +140,9 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, p)
-            Rows that the model was not fitted to, if the errors are to mean anything.
+            Rows that the model was not fitted to; errors on training rows say little.
         y : array-like of shape (n,)
-            Rows where it is NaN, not known, do not count.
+            Rows where it is NaN, that is unknown, are left out.
         sample_weight : array-like of shape (n,), optional
         keep : bool
             Remember the result in ``evaluation_``: it is then saved with the model and shown by

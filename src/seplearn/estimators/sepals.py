@@ -29,11 +29,12 @@ class SepALSRegressor(SepALSParameters, SeparationEstimator):
     """A sum of products of signed curves, fitted by alternating least squares.
 
     The model is ``m(x) = c + sum_l s_l prod_j g_lj(x_j)`` with factors of any sign, each a
-    combination of tents or monomials. One feature's factors of all products are fitted at a time,
-    a penalised least-squares problem, again and again; the scales are refitted after every sweep.
+    combination of tents or monomials. A sweep goes through the features: it fits the factors of
+    one feature in all products by penalised least squares, then those of the next. After every
+    sweep the scales are refitted.
 
     It is the baseline of the paper: very good on smooth functions, but a factor has no meaning of
-    its own, as two of them may change their signs together. So :mod:`seplearn.explain` has its
+    its own, because two of them may change their signs together. So :mod:`seplearn.explain` has its
     curves and partial dependence, but no backbone and no tilt.
 
     Curves are evaluated at the mean of the training values in each bin and constant within it.
@@ -50,7 +51,7 @@ class SepALSRegressor(SepALSParameters, SeparationEstimator):
     intercept_ : float
         The constant c.
     n_sweeps_ : int
-        Sweeps of the start that was kept.
+        Number of sweeps of the start that was kept.
     history_ : list of StageRecord
         One record, of the fit as a whole; its grids are the random starts.
     model_ : SeparationModel

@@ -1,4 +1,4 @@
-"""The scikit-learn estimator: validate, hand over, store."""
+"""TSLRegressor: validates what it is given, has the model fitted, and stores it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
     def paper(cls, n_stages: int | None = None, **overrides: Any) -> TSLRegressor:
         """The estimator of the paper: its scalars, no constant, 200 grids (500 above 2 stages).
 
-        What the paper tunes is set to a middle of its search space; give your own values as
+        What the paper tunes is set to the middle of its search space; give your own values as
         ``overrides``, in our names or the paper's. ``n_stages`` is 2 unless given.
 
         ======================  ========================  ==========================================
@@ -140,14 +140,14 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
         Parameters
         ----------
         X : pandas, polars or pyarrow table, or array-like of shape (n, p)
-            Numbers, and levels (see ``categorical_features``); either may be missing. Infinite
-            numbers are larger or smaller than all others, no more.
+            Numbers, and levels (see ``categorical_features``); either may be missing. An infinite
+            number falls into the first or last bin of its column.
         y : array-like of shape (n,), Series or one-column table
             Finite numbers.
         sample_weight : array-like of shape (n,), optional
-            Non-negative. A weight says how often a row stands in the table: 2 is the row twice, 0
-            is the row absent. Weights with a mean below 0.5 or above 10 can't be meant so; they
-            are divided by their mean. Bins are found without weights.
+            Non-negative. A weight is a number of rows: 2 is the same as having the row twice, 0 as
+            leaving it out. Weights whose mean is below 0.5 or above 10 are not numbers of rows:
+            they are divided by their mean. Bins do not depend on weights.
         eval_set : pair (X, y), optional
             Rows on which the number of stages is chosen, instead of rows held out of ``X``.
         groups : array-like of shape (n,), optional
@@ -155,7 +155,8 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
             when rows of a group are alike (a patient, a building, a day).
         callback : callable, optional
             Called as ``callback(stage, record)`` after each new :class:`Stage`, with its
-            :class:`StageRecord`; True ends the fit. Not called while the size is being chosen.
+            :class:`StageRecord`; if it returns True the fit ends. It is not called while the number
+            of stages is being chosen.
 
         Returns
         -------
@@ -208,9 +209,10 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
         self._store(schema, model.scaled(*to_y), [record.scaled(*to_y) for record in records])
 
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
-        """Prediction of the model as it stood after each stage, with ``refine="scalars"``.
+        """Prediction of the model as it was after each stage; needs ``refine="scalars"``.
 
-        Joint refinement changes earlier stages with each new one: a smaller model is another fit.
+        Joint refinement changes earlier stages with each new one, so there is no such model: fit
+        one with fewer stages instead.
 
         The r-th is y projected onto the products of the first r stages (onto their non-negative
         combinations with ``scalars="nnls"``): the r-th approximant of orthogonal greedy
@@ -230,7 +232,7 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
         True
         """
         codes = self._codes(X)
-        # Every stage of the paper's way left the scalars of all stages until then, and no sweeps.
+        # With refine='scalars' a record has the scalars of all stages so far, and no freedom.
         stagewise = all(record.freedom is None for record in self.history_)
         if not stagewise or len(self.history_) != len(self.stages_):
             raise ValueError(

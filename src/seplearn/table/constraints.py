@@ -1,4 +1,4 @@
-"""Which way a prediction may move with a feature."""
+"""Monotone constraints: whether a prediction may rise or fall with a feature."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
         for name, value in chosen.items():
             if name not in names:
                 hint = did_you_mean(name, names)
-                raise out_of_range("monotonic_cst", f"of columns among {list(names)}{hint}", name)
+                raise out_of_range("monotonic_cst", f"for columns among {list(names)}{hint}", name)
             directions[names.index(name)] = _direction(value)
     else:
         values = list(chosen)
@@ -37,7 +37,7 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
     for j in np.flatnonzero(categorical):
         if directions[j] != 0:
             raise out_of_range(
-                "monotonic_cst", f"0 for the levels of {table.label(int(j))}", directions[j]
+                "monotonic_cst", f"0 for {table.label(int(j))}, which holds levels", directions[j]
             )
     return tuple(directions)
 
