@@ -101,7 +101,7 @@ class NumberReader:
         self.points, self.commas, self.zeros = Found(), Found(), Found()
 
     def read(self, cells: Any) -> Any:
-        """Float64; null for cells that are empty, a marker, or no number at all."""
+        """Float64; null for cells that are empty, a marker or not a number."""
         trimmed = pc.utf8_trim_whitespace(cells)
         trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
         try:
@@ -216,7 +216,7 @@ class TrainingCells:
         if reader.n_cells == 0 or reader.share >= _NUMERIC_SHARE:
             levels = f", or --categorical {shlex.quote(name)} if the column holds levels"
             reader.check("looks like numbers", levels)
-            remark_on_codes(name, numbers, str(reader.zeros))
+            note_codes(name, numbers, str(reader.zeros))
             return self._accepted(reader, numbers)
         dates = _dates(cells)
         if dates is not None:
@@ -265,8 +265,8 @@ def training_levels(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
 def spelled_as(cells: Any, known: Iterable[str]) -> Any:
     """Levels spelled as a model knows them: 'true' is its True, and '1.0' its 1.
 
-    Only where all its levels are truth values, beside which markers are missing values, or all are
-    integers: else a text is what it is.
+    Only where all its levels are truth values (markers are then missing values), or all are
+    integers; any other text stays as it is.
     """
     cells, known = empty_as_missing(cells), set(known)
     if known and known <= {"True", "False"}:
@@ -370,7 +370,7 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}...")
 
 
-def remark_on_codes(name: str, column: pa.ChunkedArray, zeros: str = "") -> None:
+def note_codes(name: str, column: pa.ChunkedArray, zeros: str = "") -> None:
     """Note whole numbers that look like codes: they are taken as amounts."""
     if zeros:
         why: str | None = f"some begin with a zero ({zeros})"

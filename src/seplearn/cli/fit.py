@@ -25,7 +25,7 @@ from seplearn.cli.cells import (
     as_floats,
     as_plain_text,
     missing_option,
-    remark_on_codes,
+    note_codes,
     texts_as_missing,
     training_levels,
 )
@@ -378,7 +378,7 @@ def _typed(name: str, column: Any, roles: _Roles) -> Any:
     if name in roles.categorical or not pa.types.is_integer(kind):
         return column
     numbers = as_floats(column)
-    remark_on_codes(name, numbers)
+    note_codes(name, numbers)
     return numbers
 
 
@@ -405,7 +405,7 @@ def _training_columns(columns: dict[str, pa.ChunkedArray], roles: _Roles) -> _Co
 
 
 def _finite(column: pa.ChunkedArray, name: str, rows: np.ndarray[Any, Any]) -> Any:
-    """The values of a column; ``rows`` says where in the table they stand."""
+    """The values of a column, all finite; ``rows`` are their row numbers in the table."""
     values = column.to_numpy()
     strange = np.flatnonzero(~np.isfinite(values))
     if len(strange):

@@ -84,7 +84,7 @@ def opened(path: str) -> Iterator[OpenTable]:
         return
     file = Path(path)
     if not file.is_file():
-        problem = f"{path!r} is no file" if file.exists() else f"there is no file {path!r}"
+        problem = f"{path!r} is not a file" if file.exists() else f"there is no file {path!r}"
         raise FileNotFoundError(f"{problem}; give a CSV or Parquet file, or - for a pipe")
     with file.open("rb") as beginning:
         is_parquet = beginning.read(4) == _PARQUET
@@ -287,7 +287,7 @@ def _numbers(
 
 
 def _names_in(model: SeparationEstimator, table: OpenTable, path: str) -> tuple[str, ...]:
-    """Columns of the features; a model without names takes the columns as they stand."""
+    """Columns of the features; a model without names takes the columns in their order."""
     if model._schema.names is not None:
         return model._schema.names
     if len(table.names) != model.n_features_in_:

@@ -46,7 +46,7 @@ def say(text: str, err: bool = False) -> None:
 
 
 def note(text: str) -> None:
-    """A remark on standard error, on one line."""
+    """Print a note to standard error, on one line."""
     click.echo(f"Note: {printable(' '.join(text.split()))}", err=True)
 
 

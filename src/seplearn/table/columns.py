@@ -127,7 +127,7 @@ def _is_wide(kind: Any) -> bool:
 
 
 def _dates_refused(what: str, kind: Any) -> TypeError:
-    """The error for dates and times, wherever they stand."""
+    """The error for dates and times in any kind of table."""
     return TypeError(
         f"{what} holds dates or times ({kind}), which cannot be used as they are; turn "
         "it into numbers or categories first, such as year, month, weekday or days since a start"

@@ -155,8 +155,9 @@ class TargetUnit:
     Attributes
     ----------
     origin : float
-        Zero, or for a target that hardly varies beside its level that level: divided by the spread
-        alone it would lose the digits in which it varies. Then a model needs a constant.
+        Zero, or the mean of a target that hardly varies in comparison with it: divided by the
+        scale alone such a target would lose the digits in which it varies. A model without a
+        constant has origin zero.
     scale : float
         The weighted standard deviation of y; for a constant y its size, for zeros one.
     """
