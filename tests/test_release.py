@@ -61,7 +61,7 @@ def test_the_sdist_can_be_tested(built, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     collected = {line.split("::")[0] for line in done.stdout.splitlines() if "::" in line}
     assert {"tests/benchmarks/test_harness.py", "tests/studies/test_command.py"} <= collected
-    assert "src/seplearn/regressor.py" in collected
+    assert "src/seplearn/estimators/tsl.py" in collected
 
 
 def test_lower_bounds_are_those_the_suite_is_run_with():

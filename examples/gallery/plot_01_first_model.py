@@ -20,7 +20,7 @@ print(f"R² {result.r2:.3f}, RMSE {result.rmse:.3f}")
 
 # %%
 # Two stages, each one product of curves minus another. ``roles`` says what every feature does in
-# them: one that *scales* makes the stage louder or quieter, one that *directs* decides about its
+# them: one that *scales* makes the stage larger or smaller, one that *directs* decides about its
 # sign.
 
 roles = explain.roles(model)

@@ -14,8 +14,8 @@ local = explain.local(model, X, row=7)
 print(f"{local.intercept:.2f} + {local.contributions.round(2)} = {local.prediction:.2f}")
 
 # %%
-# On top what every stage adds. Below, what makes the stage loud at this flat (pale bars make it
-# quieter), and what turns it up or down.
+# On top what every stage adds. Below, which features make the stage large at this flat (pale bars
+# make it smaller), and which push it up or down.
 
 local.plot()
 

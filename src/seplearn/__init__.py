@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seplearn import datasets, explain, report
     from seplearn._errors import ModelFormatError
-    from seplearn.loading import load_model
+    from seplearn.estimators.load import load_model
+    from seplearn.estimators.sepals import SepALSRegressor
+    from seplearn.estimators.tsl import TSLRegressor
     from seplearn.model import Branch, Evaluation, SeparationModel, Stage, StageRecord
-    from seplearn.regressor import TSLRegressor
-    from seplearn.sepals import SepALSRegressor
 
 __version__ = "0.1.0"
 
@@ -34,12 +34,12 @@ _PLACES = {
     "Branch": "seplearn.model",
     "Evaluation": "seplearn.model",
     "ModelFormatError": "seplearn._errors",
-    "SepALSRegressor": "seplearn.sepals",
+    "SepALSRegressor": "seplearn.estimators.sepals",
     "SeparationModel": "seplearn.model",
     "Stage": "seplearn.model",
     "StageRecord": "seplearn.model",
-    "TSLRegressor": "seplearn.regressor",
-    "load_model": "seplearn.loading",
+    "TSLRegressor": "seplearn.estimators.tsl",
+    "load_model": "seplearn.estimators.load",
 }
 _MODULES = ("datasets", "explain", "plots", "report")
 

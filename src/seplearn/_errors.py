@@ -41,18 +41,18 @@ def out_of_range(name: str, rule: str, value: Any) -> ValueError:
 
 
 def wrong_type(name: str, rule: str, value: Any) -> TypeError:
-    """The error for a value of a type that cannot be meant."""
+    """The error for a value of the wrong type."""
     return TypeError(f"{name} must be {rule}, got {_shown(value)} of type {type(value).__name__}")
 
 
-def meant(given: Any, names: Iterable[str]) -> str:
-    """The end of a message about a name that is not known: the one that looks most like it."""
+def did_you_mean(given: Any, names: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the known name most like it, if there is one."""
     close = difflib.get_close_matches(str(given), list(names), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def warn(message: str) -> None:
-    """A UserWarning that points at the line outside this package from which it was called."""
+    """Give a UserWarning that points at the caller's line outside this package."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back

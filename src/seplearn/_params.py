@@ -1,12 +1,19 @@
-"""One table of parameters: validation, documentation and the paper's names all come from it."""
+"""The parameters of the estimators, each in two places, both in this file.
+
+A row of a table has its default, its rule, its meaning and the paper's name for it: validation,
+documentation and the options of the command line come from it. A field of a class has its type and
+default: the signature and the attributes of the estimator, and what the fit is given, come from it.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from inspect import cleandoc
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
+
+import numpy as np
 
 from seplearn._rules import (
     Choice,
@@ -42,7 +49,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "n_stages",
         32,
         Interval(1, whole=True),
-        "Stages at most; ``early_stopping`` decides how many are worth having.",
+        "Largest number of stages; ``early_stopping`` decides how many of them are used.",
         "epochs",
     ),
     Parameter(
@@ -58,8 +65,9 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "n_starts",
         2,
         Interval(1, whole=True),
-        "Models grown from different random starts and averaged, which is again a sum of stages: "
-        "``n_stages`` counts them all. With fewer than 8 stages each there is one start.",
+        "Number of models, grown from different random starts, that are averaged. The average is "
+        "again a sum of stages, and ``n_stages`` is the total. Where each start would have fewer "
+        "than 8 stages there is only one.",
     ),
     Parameter(
         "smoothness",
@@ -72,59 +80,62 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "energy",
         0.07,
         Interval(0, 1e6),
-        "Price of large products that cancel. More gives stages that can be read by themselves, "
-        "less leaves the fit more freedom; see ``cancellation`` in ``history_``.",
+        "Penalty on large products that cancel each other. A larger value gives stages that can "
+        "be read one by one, a smaller value gives the fit more freedom; see ``cancellation`` in "
+        "``history_``.",
     ),
     Parameter(
         "monotonic_cst",
         None,
         Directions(),
-        "Features with which the prediction may only rise (1) or only fall (-1). Holds exactly.",
+        "Features with which the prediction may only rise (1) or only fall (-1). The constraint "
+        "holds exactly.",
     ),
     Parameter(
         "early_stopping",
         "auto",
         WordOr("auto", Flag()),
-        "Whether to choose the number of stages by the error on rows held out, and then to fit "
-        "all rows: five folds up to 5,000 rows (dealt out up to five times below 250 rows), two "
-        "held-out parts up to 20,000, one above. 'auto': yes, from 20 rows on. False: ``n_stages`` "
-        "(divided evenly among the starts).",
+        "Whether to choose the number of stages by the error on held-out rows, and then to fit "
+        "all rows. Up to 5,000 rows there are five folds (below 250 rows, up to five different "
+        "divisions into folds), up to 20,000 two held-out parts, above that one. 'auto': yes, from "
+        "20 rows on. False: fit ``n_stages`` stages (divided evenly among the starts).",
     ),
     Parameter(
         "validation_fraction",
         0.15,
         Interval(0, 0.5, above=True),
-        "Share of the rows in a held-out part, above 5,000 rows.",
+        "Share of the rows in each held-out part; used above 5,000 rows.",
     ),
     Parameter(
         "n_bootstrap",
         0,
         Interval(0, whole=True),
-        "Refits to bootstrap samples from which bands are made; 0 for no bands, 100 for good ones.",
+        "Number of refits to bootstrap samples, from which bands are computed; 0 for no bands, 100 "
+        "for good ones.",
     ),
     Parameter("n_grids", 4, Interval(1, whole=True), "Bagged grids per stage.", "n_trees"),
     Parameter(
         "n_splits",
         30,
         Interval(1, whole=True),
-        "Splits per grid at most. Resplits, which add no boundary, come on top, up to twice as "
-        "many.",
+        "Largest number of splits per grid. Resplits, which add no boundary, do not count: there "
+        "may be up to twice as many of them.",
         "n_iter",
     ),
     Parameter(
         "decay",
         1.0,
         Interval(0, 1, above=True),
-        "With ``refine='scalars'`` each stage has this times the splits of the one before "
-        "(rounded, at least one).",
+        "With ``refine='scalars'`` each stage may have this share of the splits of the stage "
+        "before it (rounded, at least one).",
         "decay",
     ),
     Parameter(
         "split_try",
         10,
         Interval(1, whole=True),
-        "Cuts tried per feature at each step, drawn from all its intervals; all when there are "
-        "fewer.",
+        "Number of cuts tried per feature at each step, drawn from all its intervals; all of them "
+        "if there are fewer.",
         "split_try",
     ),
     Parameter(
@@ -138,7 +149,8 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "min_interval_samples",
         5,
         Interval(1, whole=True),
-        "Rows of the bag, repetitions counted, that both sides of a split must have.",
+        "Smallest number of rows on each side of a split. Rows that a bootstrap sample repeats "
+        "count as often as they occur.",
         "min_interval_samples",
     ),
     Parameter(
@@ -153,8 +165,8 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "ridge",
         1e-3,
         Interval(0),
-        "Ridge on the multipliers of a step, in units of the target's variance: 1 weighs as much "
-        "as one row whose products are one standard deviation of y.",
+        "Ridge penalty on the multipliers of a step, in units of the target's variance: 1 weighs "
+        "as much as one row whose products are one standard deviation of y.",
         "alpha",
     ),
     Parameter(
@@ -185,7 +197,8 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "bootstrap",
         True,
         Flag(),
-        "Fit each grid to a bootstrap sample; otherwise grids differ by the cuts they try only.",
+        "Whether to fit each grid to a bootstrap sample. If not, grids differ only by the cuts "
+        "that are tried.",
         "bagged",
     ),
     Parameter(
@@ -193,7 +206,8 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "squared_error",
         Choice(("squared_error", "huber")),
         "What the splits minimise. 'huber' weighs a row with residual r by min(1, k/abs(r)), "
-        "k = 1.345 times a robust scale of the residuals; held-out rows are measured so too.",
+        "k = 1.345 times a robust scale of the residuals; errors on held-out rows are "
+        "weighed in the same way.",
         "refinement_strategy",
         (("l2", "squared_error"), ("huber", "huber")),
     ),
@@ -216,8 +230,8 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "max_bins",
         "auto",
         WordOr("auto", Interval(2, MAX_BINS, whole=True)),
-        "Bins per numeric feature at most, besides the one for missing values. 'auto': 255, and "
-        "511 from 50,000 rows on.",
+        "Largest number of bins per numeric feature, besides the one for missing values. 'auto': "
+        "255, and 511 from 50,000 rows on.",
         "max_bins",
     ),
     Parameter(
@@ -225,20 +239,21 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "auto",
         Columns(),
         "Features whose values are levels without order. 'auto': strings, categories and booleans. "
-        "A list adds columns to those. None: none; booleans are then 0 and 1, strings refused.",
+        "A list adds columns to those. None: no feature; booleans are then 0 and 1, and strings "
+        "are refused.",
     ),
     Parameter(
         "min_category_count",
         5,
         Interval(1, whole=True),
-        "Levels in fewer training rows share one bin.",
+        "Levels that occur in fewer training rows share one bin.",
     ),
     Parameter(
         "background_size",
         1000,
         Interval(0, whole=True),
-        "Training rows kept in the model, as numbers of bins, for explanations that average over "
-        "rows. 0 keeps none: such explanations then need a ``background`` table.",
+        "Largest number of training rows kept in the model, as bin numbers, for explanations that "
+        "average over rows. 0 keeps none: such explanations then need a ``background`` table.",
     ),
     Parameter(
         "keep_bags",
@@ -265,16 +280,58 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
 )
 
 
+# Without __eq__ and __repr__: estimators have those of scikit-learn.
+@dataclass(eq=False, repr=False)
+class TSLParameters:
+    """The parameters of :class:`seplearn.TSLRegressor`, and the ``__init__`` that stores them."""
+
+    n_stages: int = 32
+    _: KW_ONLY
+    refine: Literal["joint", "scalars"] = "joint"
+    n_starts: int = 2
+    smoothness: Literal["auto"] | float = "auto"
+    energy: float = 0.07
+    monotonic_cst: Any = None
+    early_stopping: Literal["auto"] | bool = "auto"
+    validation_fraction: float = 0.15
+    n_bootstrap: int = 0
+    n_grids: int = 4
+    n_splits: int = 30
+    decay: float = 1.0
+    split_try: int = 10
+    colsample: float = 0.8
+    min_interval_samples: int = 5
+    min_gain: float = 0.0
+    ridge: float = 1e-3
+    update_clamp: float = 0.7
+    anchor: Literal["medoid", "centroid"] = "medoid"
+    trim: float = 0.5
+    bootstrap: bool = True
+    loss: Literal["squared_error", "huber"] = "squared_error"
+    products: Literal["difference", "single"] = "difference"
+    scalars: Literal["nnls", "ols"] = "nnls"
+    fit_intercept: bool = True
+    max_bins: Literal["auto"] | int = "auto"
+    categorical_features: Any = "auto"
+    min_category_count: int = 5
+    background_size: int = 1000
+    keep_bags: bool = False
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+
 _SHARED = {
     "categorical_features", "min_category_count", "background_size", "random_state", "n_jobs",
 }  # fmt: skip
 SEPALS_PARAMETERS: tuple[Parameter, ...] = (
-    Parameter("rank", 2, Interval(1, whole=True), "Products in the sum."),
+    Parameter("rank", 2, Interval(1, whole=True), "Number of products in the sum."),
     Parameter(
         "basis",
         "tent",
         Choice(("tent", "monomial")),
-        "Functions a factor is made of: hierarchical tents, or powers on [-1, 1].",
+        "Functions that are combined to a factor: piecewise linear tents on ever finer levels, or "
+        "powers on [-1, 1].",
     ),
     Parameter(
         "degree",
@@ -287,31 +344,66 @@ SEPALS_PARAMETERS: tuple[Parameter, ...] = (
         "ridge",
         0.1,
         Interval(0),
-        "Price of the squared coefficients, beside the sum over rows of squared errors, both in "
-        "standard deviations of y: more rows outweigh it.",
+        "Penalty on the squared coefficients. It is added to the sum over rows of squared errors, "
+        "with y in standard deviations, so it matters less the more rows there are.",
     ),
-    Parameter("smoothness", 1.0, Interval(0), "Price of what ``penalty_kind`` weighs, likewise."),
+    Parameter(
+        "smoothness",
+        1.0,
+        Interval(0),
+        "Penalty on the squared coefficients, each weighted as ``penalty_kind`` says; it is added "
+        "in the same way as ``ridge``.",
+    ),
     Parameter(
         "penalty_kind",
         "degree2",
         Choice(("degree", "degree2", "tent_level")),
-        "The weight of a squared coefficient in the smoothness penalty: its degree (for a tent, "
-        "its level), the square of it, or its level, which for a power k is 1 + floor(log2 k).",
+        "The weight of a squared coefficient in the smoothness penalty. 'degree': its degree (for "
+        "a tent, its level). 'degree2': the square of that. 'tent_level': its level, which for a "
+        "power k is 1 + floor(log2 k).",
     ),
-    Parameter("max_sweeps", 50, Interval(1, whole=True), "Sweeps over all features at most."),
     Parameter(
-        "tol", 1e-6, Interval(0), "A sweep that changes the loss by a smaller share is the last."
+        "max_sweeps", 50, Interval(1, whole=True), "Largest number of sweeps over all features."
     ),
-    Parameter("n_init", 3, Interval(1, whole=True), "Random starts; the best is kept."),
+    Parameter(
+        "tol",
+        1e-6,
+        Interval(0),
+        "The fit ends when a sweep changes the loss by a smaller share than this.",
+    ),
+    Parameter("n_init", 3, Interval(1, whole=True), "Number of random starts; the best is kept."),
     Parameter("fit_intercept", True, Flag(), "Whether the model has a constant."),
     Parameter(
         "max_bins",
         1023,
         Interval(2, MAX_BINS, whole=True),
-        "Bins per numeric feature at most; curves are constant within a bin.",
+        "Largest number of bins per numeric feature; curves are constant within a bin.",
     ),
     *(parameter for parameter in TSL_PARAMETERS if parameter.name in _SHARED),
 )
+
+
+@dataclass(eq=False, repr=False)
+class SepALSParameters:
+    """The parameters of :class:`seplearn.SepALSRegressor`, in the same way."""
+
+    rank: int = 2
+    _: KW_ONLY
+    basis: Literal["tent", "monomial"] = "tent"
+    degree: int = 4
+    ridge: float = 0.1
+    smoothness: float = 1.0
+    penalty_kind: Literal["degree", "degree2", "tent_level"] = "degree2"
+    max_sweeps: int = 50
+    tol: float = 1e-6
+    n_init: int = 3
+    fit_intercept: bool = True
+    max_bins: int = 1023
+    categorical_features: Any = "auto"
+    min_category_count: int = 5
+    background_size: int = 1000
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
 
 def check_parameters(table: tuple[Parameter, ...], values: Mapping[str, Any]) -> None:
@@ -335,7 +427,7 @@ def documented(table: tuple[Parameter, ...]) -> Callable[[_Class], _Class]:
     return decorate
 
 
-# tensorsl 0.6 calls one parameter otherwise than the paper, and has some of its own.
+# tensorsl 0.6 has another name than the paper for one parameter, and some parameters of its own.
 _TENSORSL_NAMES = {"colsample_bysplit": "colsample_bytree", "verbosity": "verbose"}
 _WITHOUT_COUNTERPART = (
     "complexity_penalty", "consensus", "must_fill_all_k", "split_strategy", "tilt_rho", "tilt_tau",
@@ -372,7 +464,7 @@ def from_paper_names(table: tuple[Parameter, ...], values: Mapping[str, Any]) ->
 
 
 def paper_settings(n_stages: int) -> dict[str, Any]:
-    """What makes the estimator the paper's; what the paper tunes is at a middle of its space."""
+    """The paper's settings; what the paper tunes is in the middle of its search space."""
     return {
         "refine": "scalars",
         "max_bins": 255,

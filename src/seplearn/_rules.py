@@ -1,4 +1,4 @@
-"""Rules that a parameter's value must obey, each able to say itself in words."""
+"""Rules for the values of parameters; ``str`` of a rule is its wording in messages."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_a_marker_among_numbers_is_missing_and_told(plain, tmp_path, marker):
     told = [line for line in done.stderr.splitlines() if line.startswith("Note: column 'a'")]
     assert len(told) == 1
     assert (
-        f"2 of 100 cells are no numbers and count as missing: {marker.strip()!r} in row 7"
+        f"2 of 100 cells are not numbers and count as missing: {marker.strip()!r} in row 7"
         in told[0]
     )
     done = run("predict", plain, path)
@@ -161,7 +161,7 @@ def test_thousands_are_read_where_they_are_plain_and_refused_where_not(plain, tm
         ("zip", np.arange(300) * 97 % 70 + 1000, "its name is that of a code"),
         ("customer_id", np.arange(300) % 150, "its name is that of a code"),
         ("place", np.arange(300) * 97 % 70 + 10115, "whole numbers of 5 digits"),
-        ("n", np.arange(300) + 5, "it counts the rows"),
+        ("n", np.arange(300) + 5, "it numbers the rows"),
         ("where", [f"0{k % 70 + 1000}" for k in range(300)], "some begin with a zero"),
         ("age", np.arange(300) % 70, None),
         ("year", np.arange(300) % 70 + 1950, None),

@@ -384,7 +384,7 @@ def test_headers_of_any_make_are_read(tmp_path, text, names):
     ("data", "message"),
     [
         (b"PK\x03\x04rest", "spreadsheet"),
-        (b"\x1f\x8brest", "packed"),
+        (b"\x1f\x8brest", "compressed"),
         ("a,y\n1,2\n".encode("utf-16"), "UTF-16"),
         (b"\x00\x01\x02", "not text"),
         ("a,y\ncaf\xe9,2\nbar,3\n".encode("latin-1"), "is not UTF-8 text"),

@@ -200,8 +200,8 @@ def test_constraints_that_contradict_are_refused():
         with pytest.raises(error, match=match):
             TSLRegressor(**QUICK | given).fit(frame, y)
 
-    refused(r"of columns among \['x', 'level'\], got 'q'", monotonic_cst={"q": 1})
-    refused("0 for the levels of column 'level', got 1", monotonic_cst={"level": 1})
+    refused(r"for columns among \['x', 'level'\], got 'q'", monotonic_cst={"q": 1})
+    refused("0 for column 'level', which holds levels, got 1", monotonic_cst={"level": 1})
     refused("1 .increasing., -1 .decreasing. or 0 .free., got 2", monotonic_cst={"x": 2})
     refused("as long as there are features .2.", monotonic_cst=[1])
     refused("monotonic_cst must be None, a dict", TypeError, monotonic_cst="x")
@@ -258,7 +258,7 @@ def test_contradictions_are_refused():
         TSLRegressor(2, early_stopping=False).fit(X, y, eval_set=held)
     with pytest.raises(ValueError, match=r"groups is for choosing.*got early_stopping=False"):
         TSLRegressor(2, early_stopping=False).fit(X, y, groups=groups)
-    with pytest.raises(ValueError, match="groups deal out held-out rows, got eval_set"):
+    with pytest.raises(ValueError, match="groups must not be given together with eval_set"):
         TSLRegressor(2).fit(X, y, eval_set=held, groups=groups)
     with pytest.raises(ValueError, match="n_bootstrap > 0 needs refine='joint'"):
         TSLRegressor.paper(n_bootstrap=5).fit(X, y)

@@ -168,7 +168,7 @@ def test_means_and_spread_work_per_axis():
     axes = (NumericAxis(np.array([0.0])), NumericAxis(np.array([])))
     bins = Bins(axes, np.array([0.25, 0.75, 0.0, 1.0, 0.0]))
     np.testing.assert_allclose(bins.means(np.array([4.0, 8.0, 9.0, 5.0, 9.0])), [7.0, 5.0])
-    np.testing.assert_allclose(bins.spread(np.array([1.0, 2.0])), [1.0, 1.0, 1.0, 2.0, 2.0])
+    np.testing.assert_allclose(bins.repeat_per_bin(np.array([1.0, 2.0])), [1.0, 1.0, 1.0, 2.0, 2.0])
     assert bins.n_axes == 2
     assert bins.axis(1) == slice(3, 5)
     centred, taken_off = bins.centred(np.array([4.0, 8.0, 9.0, 5.0, 9.0]))

@@ -1,9 +1,10 @@
-"""What the text cells of a column mean: numbers, levels, truth values, dates, or nothing.
+"""What the text cells of a column mean: numbers, levels, truth values, dates or missing values.
 
 A CSV has text only, so every command asks here. In a column of numbers an empty cell is missing,
-and so are the usual markers, which are remarked; any other cell that is no number is refused. In
-a column of levels only an empty cell is missing. ``--missing TEXT`` adds texts that mean nothing,
-in columns of both kinds.
+and so are the usual markers, with a note; any other cell that is not a number is refused. In a
+column of levels only an empty cell is missing. ``--missing TEXT`` makes a text a missing value in
+columns of both kinds. Whole numbers that may be codes, such as ZIP codes, are taken as
+amounts, with a note.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seplearn.cli.codes import remark_on_codes
 from seplearn.cli.text import note
 from seplearn.kernels.arrays import BoolArray
 
-# In small letters.
+# Texts that usually mean a missing value, in small letters.
 MARKERS = frozenset((
     "?", "??", "-", "--", "---", ".", "..", "...", "*", "\u2013", "\u2014",
     "n/a", "na", "n.a.", "n.a", "<na>", "#n/a", "#na", "(na)", "nan", "-nan", "nat",
@@ -30,7 +31,7 @@ MARKERS = frozenset((
     "#null!", "#value!", "#div/0!", "#ref!", "#num!", "#name?",
 ))  # fmt: skip
 _NUMERIC_SHARE = 0.9  # of the cells: a column with fewer numbers holds levels
-_MIXED_SHARE = 0.5  # ... and one with more than that is remarked
+_MIXED_SHARE = 0.5  # ... with a note if more than this share are numbers
 _SHOWN = 3
 _LONGEST_SHOWN = 40
 
@@ -46,6 +47,18 @@ _WORDS = {
 }
 _INTEGER = r"^-?(0|[1-9]\d*)(\.0+)?$"
 _DATES = (pa.date32(), pa.time32("s"), pa.timestamp("ns"))
+_CODE_NAME = re.compile(
+    r"(?:^|[^a-z])(?:id|ids|key|code|codes|uuid|identifier|zip|zipcode|postcode|postal|plz|sku)"
+    r"(?:$|[^a-z])"
+)
+_FEW_ROWS = 20  # too few to tell codes from amounts
+
+missing_option = click.option(
+    "--missing",
+    multiple=True,
+    metavar="TEXT",
+    help="A cell with this text is a missing value, in any column; may be repeated.",
+)
 
 
 @dataclass
@@ -66,7 +79,7 @@ class Found:
         shown = ", ".join(f"{_short(text)} in row {row}" for row, text in self.first)
         return shown + (", ..." if self.count > len(self.first) else "")
 
-    def ways_out(self) -> str:
+    def missing_options(self) -> str:
         """The option that makes these texts missing values."""
         texts = dict.fromkeys(text for _, text in self.first if len(text) <= _LONGEST_SHOWN)
         options = " ".join(f"--missing {shlex.quote(text)}" for text in texts)
@@ -74,7 +87,7 @@ class Found:
 
 
 class NumberReader:
-    """Reads the cells of one column as numbers, part by part, and keeps account of the others.
+    """Reads the cells of one column as numbers, part by part, and counts the other cells.
 
     Decimal commas are numbers where commas do not separate the columns; a column has either
     decimal points or decimal commas.
@@ -88,7 +101,7 @@ class NumberReader:
         self.points, self.commas, self.zeros = Found(), Found(), Found()
 
     def read(self, cells: Any) -> Any:
-        """Float64; null for cells that are empty, a marker, or no number at all."""
+        """Float64; null for cells that are empty, a marker or not a number."""
         trimmed = pc.utf8_trim_whitespace(cells)
         trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
         try:
@@ -139,25 +152,25 @@ class NumberReader:
         """Cells that are not empty."""
         return self.n_numbers + self.odd.count + self.markers.count
 
-    def check(self, rule: str, ways_out: str = "") -> None:
+    def check(self, rule: str, other_remedy: str = "") -> None:
         """Raise for cells that are no numbers, and for two kinds of decimal points."""
         if self.odd.count:
             raise ValueError(
                 f"column {self.name!r} {rule}, but {self.odd.count:,} of {self.n_cells:,} cells "
-                f"cannot be read as one: {self.odd} (rows count from 0); mend them, or give "
-                f"{self.odd.ways_out()} if they mean that a value is missing{ways_out}"
+                f"cannot be read as one: {self.odd} (rows count from 0); correct them, or give "
+                f"{self.odd.missing_options()} if they mean that a value is missing{other_remedy}"
             )
         if self.points.count and self.commas.count:
             raise ValueError(
                 f"column {self.name!r} {rule}, but it has decimal points ({self.points}) and "
-                f"decimal commas ({self.commas}); write all in one way{ways_out}"
+                f"decimal commas ({self.commas}); write all in one way{other_remedy}"
             )
 
-    def tell(self) -> None:
-        """Remark on markers."""
+    def note_markers(self) -> None:
+        """Note markers of missing values."""
         if self.markers.count:
             note(
-                f"column {self.name!r}: {self.markers.count:,} of {self.n_cells:,} cells are no "
+                f"column {self.name!r}: {self.markers.count:,} of {self.n_cells:,} cells are not "
                 f"numbers and count as missing: {self.markers}"
             )
 
@@ -177,7 +190,7 @@ def check_decimal_marks(readers: Iterable[NumberReader]) -> None:
 
 
 class TrainingCells:
-    """Columns of a training table, each as what it seems to hold; told if that is not plain."""
+    """Reads the columns of a training table, each as what it seems to hold; notes unclear ones."""
 
     def __init__(self, delimiter: str) -> None:
         self._delimiter = delimiter
@@ -195,7 +208,7 @@ class TrainingCells:
         A column of which nine cells in ten are numbers is refused: the others are likely to be
         mistakes.
         """
-        cells = without_empty(cells)
+        cells = empty_as_missing(cells)
         truths = _truth_values(name, cells)
         if truths is not None:
             return truths
@@ -203,12 +216,12 @@ class TrainingCells:
         if reader.n_cells == 0 or reader.share >= _NUMERIC_SHARE:
             levels = f", or --categorical {shlex.quote(name)} if the column holds levels"
             reader.check("looks like numbers", levels)
-            remark_on_codes(name, numbers, str(reader.zeros))
+            note_codes(name, numbers, str(reader.zeros))
             return self._accepted(reader, numbers)
         dates = _dates(cells)
         if dates is not None:
             return dates
-        _tell_of_levels(reader)
+        _note_odd_levels(reader)
         return cells
 
     def _read(self, name: str, cells: pa.ChunkedArray) -> tuple[NumberReader, pa.ChunkedArray]:
@@ -218,12 +231,12 @@ class TrainingCells:
     def _accepted(self, reader: NumberReader, numbers: pa.ChunkedArray) -> pa.ChunkedArray:
         self._readers.append(reader)
         check_decimal_marks(self._readers)
-        reader.tell()
+        reader.note_markers()
         return numbers
 
 
-def _tell_of_levels(reader: NumberReader) -> None:
-    """Remark on levels among which there are numbers, or markers of missing values."""
+def _note_odd_levels(reader: NumberReader) -> None:
+    """Note levels among which there are numbers, or markers of missing values."""
     if reader.share > _MIXED_SHARE:
         note(
             f"column {reader.name!r}: {reader.n_numbers:,} of {reader.n_cells:,} cells are "
@@ -233,13 +246,13 @@ def _tell_of_levels(reader: NumberReader) -> None:
         note(
             f"column {reader.name!r}: {reader.markers.count:,} cells are levels like the others, "
             f"though they may mean that a value is missing ({reader.markers}); "
-            f"{reader.markers.ways_out()} makes them so"
+            f"{reader.markers.missing_options()} makes them so"
         )
 
 
 def training_levels(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column said to hold levels, under the names that Python gives to numbers and truths."""
-    cells = without_empty(cells)
+    """A column that is asked to hold levels, named as Python writes integers and booleans."""
+    cells = empty_as_missing(cells)
     truths = _truth_values(name, cells)
     if truths is not None:
         return truths
@@ -252,12 +265,12 @@ def training_levels(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
 def spelled_as(cells: Any, known: Iterable[str]) -> Any:
     """Levels spelled as a model knows them: 'true' is its True, and '1.0' its 1.
 
-    Only where all its levels are truth values, beside which markers are missing values, or all are
-    integers: else a text is what it is.
+    Only where all its levels are truth values (markers are then missing values), or all are
+    integers; any other text stays as it is.
     """
-    cells, known = without_empty(cells), set(known)
+    cells, known = empty_as_missing(cells), set(known)
     if known and known <= {"True", "False"}:
-        cells = _without_markers(cells)
+        cells = _markers_as_missing(cells)
         for word, value in _WORDS.items():
             cells = pc.if_else(pc.equal(cells, word), str(value), cells)
         return cells
@@ -267,11 +280,11 @@ def spelled_as(cells: Any, known: Iterable[str]) -> Any:
     return cells
 
 
-def as_plain(column: Any) -> Any:
-    """A column of Parquet, its texts stored in the one way that is looked into."""
+def as_plain_text(column: Any) -> Any:
+    """A column whose texts, if it holds any, have the type that this module works on."""
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return as_plain(column.cast(kind.value_type))
+        return as_plain_text(column.cast(kind.value_type))
     return column.cast(pa.string()) if kind in (pa.large_string(), pa.string_view()) else column
 
 
@@ -282,12 +295,12 @@ def as_floats(column: Any) -> Any:
     return column
 
 
-def without_empty(cells: Any) -> Any:
+def empty_as_missing(cells: Any) -> Any:
     """An empty cell is a missing value."""
     return pc.if_else(pc.equal(cells, ""), pa.scalar(None, cells.type), cells)
 
 
-def without(column: Any, missing: tuple[str, ...]) -> Any:
+def texts_as_missing(column: Any, missing: tuple[str, ...]) -> Any:
     """A column, of texts or of numbers, in which the values ``missing`` are missing."""
     if not missing:
         return column
@@ -316,28 +329,28 @@ def _mask(values: Any) -> BoolArray:
 
 def _truth_values(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """True and False if all cells are, empty ones and markers aside; else None."""
-    without_markers = _without_markers(cells)
-    distinct = pc.unique(without_markers).to_pylist() if _first(without_markers) in _WORDS else []
+    known = _markers_as_missing(cells)
+    distinct = pc.unique(known).to_pylist() if _first(known) in _WORDS else []
     if not distinct or not {text for text in distinct if text is not None} <= _WORDS.keys():
         return None
     markers = Found()
-    markers.add(cells, _mask(pc.xor(pc.is_null(cells), pc.is_null(without_markers))), 0)
+    markers.add(cells, _mask(pc.xor(pc.is_null(cells), pc.is_null(known))), 0)
     if markers.count:
         note(
             f"column {name!r}: {markers.count:,} cells are neither true nor false and count as "
             f"missing: {markers}"
         )
-    return pc.equal(pc.utf8_lower(without_markers), "true")
+    return pc.equal(pc.utf8_lower(known), "true")
 
 
-def _without_markers(cells: Any) -> Any:
+def _markers_as_missing(cells: Any) -> Any:
     is_marker = _is_in(pc.utf8_lower(pc.utf8_trim_whitespace(cells)), MARKERS)
     return pc.if_else(is_marker, pa.scalar(None, pa.string()), cells)
 
 
 def _dates(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """Dates and times as ISO 8601 writes them, markers aside."""
-    cells = _without_markers(cells)
+    cells = _markers_as_missing(cells)
     first = _first(cells)
     for kind in _DATES if first is not None else ():
         try:
@@ -355,3 +368,36 @@ def _first(cells: pa.ChunkedArray) -> str | None:
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}...")
+
+
+def note_codes(name: str, column: pa.ChunkedArray, zeros: str = "") -> None:
+    """Note whole numbers that look like codes: they are taken as amounts."""
+    if zeros:
+        why: str | None = f"some begin with a zero ({zeros})"
+    else:
+        why = _why_codes(name, np.asarray(column.drop_null()))
+    if why:
+        option = shlex.quote(name)
+        note(
+            f"column {name!r} is taken as numbers, but {why}: --categorical {option} makes its "
+            f"values levels, --exclude {option} leaves it out"
+        )
+
+
+def _why_codes(name: str, values: np.ndarray[Any, Any]) -> str | None:
+    if len(values) < _FEW_ROWS or not np.isfinite(values).all() or (values % 1).any():
+        return None
+    distinct = np.unique(values)
+    steps = np.diff(distinct)
+    if len(distinct) == len(values) and (steps == 1).all():
+        return "it numbers the rows"
+    words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower().replace("_", " ")
+    if len(distinct) > 2 and _CODE_NAME.search(words):
+        return "its name is that of a code"
+    digits = {len(str(int(abs(value)))) for value in distinct}
+    same_length = len(digits) == 1 and min(digits) >= 5 and distinct[0] > 0
+    if same_length and 2 * len(distinct) <= len(values) and len(distinct) >= 10:
+        step = np.gcd.reduce(steps.astype(np.int64)) if distinct[-1] < 2**53 else 1
+        if step == 1:
+            return f"whole numbers of {digits.pop()} digits that repeat may be codes"
+    return None

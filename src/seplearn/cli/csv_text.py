@@ -22,7 +22,7 @@ _DELIMITERS = ",;\t|"
 _SAMPLE_RECORDS = 20
 _NO_TABLES = {
     b"PK": "it looks like a spreadsheet or an archive; save the table as CSV",
-    b"\x1f\x8b": "it is packed; unpack it first, such as with zcat, or give the file by name",
+    b"\x1f\x8b": "it is compressed; decompress it first (zcat), or give the file by name",
     b"\xff\xfe": "it is UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "it is UTF-16 text; save it as UTF-8",
 }
@@ -112,7 +112,7 @@ class CsvText:
         self._read(self._stream.read, _BLOCK_BYTES)
 
     def _read_the_first_rows(self) -> None:
-        """Enough to see the header and a row; what is there at once of a slow pipe."""
+        """Read enough to see the header and a row; from a slow pipe, without waiting for more."""
         read = getattr(self._stream, "read1", self._stream.read)
         while not self._at_end and len(self._ahead) < _SEEN_FIRST:
             self._read(read, 1 << 16)
@@ -129,7 +129,7 @@ class CsvText:
         self._ahead += more
 
     def _parsed(self, block: bytes, row: int, wanted: list[str]) -> pa.Table:
-        names = [str(j) for j in range(len(self.names))]  # places: names may stand there twice
+        names = [str(j) for j in range(len(self.names))]  # positions: a name may occur twice
         places = [str(self.names.index(name)) for name in wanted]
         copy = pa.BufferOutputStream()  # memory of Arrow's own, freed without a word to Python
         copy.write(block)

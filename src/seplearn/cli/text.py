@@ -1,4 +1,4 @@
-"""Tables and bars for a terminal."""
+"""Text for a terminal: tables, bars, and what the commands say of a model."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from collections.abc import Sequence
 from typing import TextIO
 
 import click
+import numpy as np
 
-from seplearn.explain.axes import number_text
+from seplearn import explain
+from seplearn.estimators.base import SeparationEstimator
+from seplearn.explain.axes import count, number_text, percent
+from seplearn.model.evaluation import Evaluation
 
 _WIDEST_NAME = 40
-
+_MOST_FEATURES = 20
+_SMALLEST = 0.001  # smaller stages share a line
 
 # What moves the cursor, colours, hides or turns text around: control characters, marks of the
 # direction of writing, separators of lines, halves of characters.
@@ -25,7 +30,7 @@ _NOT_SHOWN = re.compile(
 
 
 def printable(text: str) -> str:
-    r"""A text on one line that does nothing to a terminal: an escape is shown as ``\x1b``.
+    r"""A text on one line that a terminal shows as it is: an escape is shown as ``\x1b``.
 
     Examples
     --------
@@ -41,7 +46,7 @@ def say(text: str, err: bool = False) -> None:
 
 
 def note(text: str) -> None:
-    """A remark on standard error, on one line."""
+    """Print a note to standard error, on one line."""
     click.echo(f"Note: {printable(' '.join(text.split()))}", err=True)
 
 
@@ -95,6 +100,11 @@ def wrapped_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(out)
 
 
+def wrapped(text: str) -> str:
+    """A sentence broken into lines that fit the terminal."""
+    return textwrap.fill(text, terminal_width())
+
+
 def terminal_width() -> int:
     """Columns of the terminal, at most 100."""
     return min(100, shutil.get_terminal_size((80, 24)).columns)
@@ -130,3 +140,48 @@ def waterfall(steps: Sequence[tuple[str, float]], start: float, end_name: str) -
 def _unicode() -> bool:
     encoding = getattr(sys.stdout, "encoding", None) or ""
     return encoding.lower().startswith("utf")
+
+
+def model_text(model: SeparationEstimator) -> str:
+    """What stages do and features explain, in two tables, from the model's reference rows."""
+    if not model.stages_:
+        return f"The model is a constant: {number(model.intercept_)}. No feature helps to predict."
+    if model.model_.reference is None:
+        return (
+            f"{len(model.stages_)} stages. To say what they do takes reference rows, and this "
+            "model keeps none (background size 0)."
+        )
+    return f"{_stages(model)}\n\n{_features(model)}"
+
+
+def _stages(model: SeparationEstimator) -> str:
+    roles = explain.roles(model)
+    ordered = sorted(roles.stages, key=lambda stage: -stage.weight)
+    listed = [stage for stage in ordered if stage.weight >= _SMALLEST]
+    rows = [(str(stage.stage), percent(stage.weight), stage.sentence) for stage in listed]
+    rest = len(ordered) - len(listed)
+    if rest:
+        share = sum(stage.weight for stage in ordered[len(listed) :])
+        rows.append(("", percent(share), f"{count(rest, 'smaller stage')} together"))
+    return wrapped_table(("stage", "size", "what it does"), rows)
+
+
+def _features(model: SeparationEstimator) -> str:
+    shares = explain.interactions(model)
+    order = np.argsort(-shares.total, kind="stable")
+    rows = [
+        (shortened(shares.names[j]), percent(shares.total[j]), percent(shares.main[j]))
+        for j in order[:_MOST_FEATURES]
+    ]
+    head = ("feature", "share of the variance", "of which alone")
+    text = table(head, rows, right=(1, 2))
+    rest = len(order) - len(rows)
+    return text + (f"\nand {rest} more features" if rest > 0 else "")
+
+
+def evaluation_text(evaluation: Evaluation) -> str:
+    """Errors on one line."""
+    return (
+        f"RMSE {number(evaluation.rmse)}, mean absolute error {number(evaluation.mae)}, "
+        f"R\u00b2 {evaluation.r2:.3f} on {evaluation.n_rows:,} rows"
+    )

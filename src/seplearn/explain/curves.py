@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn._errors import meant
+from seplearn._errors import did_you_mean
 from seplearn._rules import check_level
 from seplearn.explain.axes import bin_values
 from seplearn.explain.products import sides
@@ -153,7 +153,7 @@ class StageCurves(Explanation):
         if isinstance(feature, str):
             names = [curve.name for curve in self.curves]
             if feature not in names:
-                hint = meant(feature, names)
+                hint = did_you_mean(feature, names)
                 raise KeyError(f"feature must be one of {names}, got {feature!r}{hint}")
             return self.curves[names.index(feature)]
         return self.curves[feature]

@@ -129,7 +129,7 @@ def importance(
     level = check_level(level)
     rows = subject.rows(background)
     bins = subject.model.bins
-    counted = bins if background is None else bins.counted(rows.codes, rows.weight)
+    counted = bins if background is None else bins.with_frequencies_of(rows.codes, rows.weight)
     replicates = [
         _importance(other, subject, rows, counted, gamma) for other in subject.model.replicates
     ]
@@ -170,7 +170,7 @@ def _importance(
     size = len(counted.frequencies)
     pairs = [_flat_backbone_and_tilt(stage, size) for stage in model.stages]
     curves = np.array(pairs).reshape(-1, 2, size)
-    centred = curves - counted.spread(counted.means(curves))
+    centred = curves - counted.repeat_per_bin(counted.means(curves))
     variances = counted.means(centred**2)
     return Importance(
         names=subject.names,

@@ -113,7 +113,7 @@ def interactions(model: Any, *, background: Any = None) -> Interactions:
     subject = Subject.of(model)
     rows = subject.rows(background)
     bins = subject.model.bins
-    counted = bins if background is None else bins.counted(rows.codes, rows.weight)
+    counted = bins if background is None else bins.with_frequencies_of(rows.codes, rows.weight)
     shift, branches = _in_unit(subject.model, rows)
     variance, main, total, pairwise = _sobol(branches, counted)
     h, h_total = _friedman(branches, bins, rows)
@@ -146,7 +146,7 @@ def _sobol(branches: list[Branch], bins: Bins) -> tuple[float, FloatArray, Float
     signs = np.array([branch.coefficient_sign for branch in branches])
     factors = np.array([scaled_factors(b, p) for b in branches]).reshape(n, bins.offset[-1])
     means = bins.means(factors)  # (n, p)
-    centred = factors - bins.spread(means)
+    centred = factors - bins.repeat_per_bin(means)
     cov, square = np.empty((p, n, n)), np.empty((p, n, n))
     for j in range(p):
         part = centred[:, bins.axis(j)]

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from seplearn._errors import meant, out_of_range, wrong_type
+from seplearn._errors import did_you_mean, out_of_range, wrong_type
 from seplearn.kernels.arrays import CodeArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
@@ -78,7 +78,9 @@ class Subject:
         shown = list(self.names[:_SHOWN_NAMES])
         more = ", ..." if len(self.names) > _SHOWN_NAMES else ""
         rule = f"one of {shown}{more} or a position from 0 to {len(self.names) - 1}"
-        raise ValueError(f"feature must be {rule}, got {feature!r}{meant(feature, self.names)}")
+        raise ValueError(
+            f"feature must be {rule}, got {feature!r}{did_you_mean(feature, self.names)}"
+        )
 
     def features(self, features: Any) -> tuple[int, ...]:
         """Distinct features, given one or several."""

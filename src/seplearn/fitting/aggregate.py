@@ -150,7 +150,7 @@ def _mean_signed(grids: list[Grid], anchor: Grid, bins: Bins) -> Stage:
 
     def unit_factors(grid: Grid) -> FloatArray:
         factors: FloatArray = np.where(grid.negative, -1.0, 1.0) * np.exp(grid.log_factors[0])
-        factors /= bins.spread(np.sqrt(bins.means(factors**2)))
+        factors /= bins.repeat_per_bin(np.sqrt(bins.means(factors**2)))
         return factors
 
     reference = unit_factors(anchor)
@@ -158,7 +158,7 @@ def _mean_signed(grids: list[Grid], anchor: Grid, bins: Bins) -> Stage:
     for grid in grids:
         factors = unit_factors(grid)
         agreement = np.sign(bins.means(factors * reference))
-        total += factors * bins.spread(np.where(agreement == 0, 1.0, agreement))
+        total += factors * bins.repeat_per_bin(np.where(agreement == 0, 1.0, agreement))
     mean = total / len(grids)
-    mean = np.where(bins.is_known, mean, bins.spread(bins.means(mean)))
+    mean = np.where(bins.is_known, mean, bins.repeat_per_bin(bins.means(mean)))
     return Stage(Branch.of_signed(mean, 1.0, bins).with_scale(1.0, 0.0), None)

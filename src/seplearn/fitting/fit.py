@@ -43,7 +43,10 @@ def check_options(
             "with it"
         )
     if all(given.values()):
-        raise ValueError("groups deal out held-out rows, got eval_set, which are those, with them")
+        raise ValueError(
+            "groups must not be given together with eval_set: groups say which rows of X are held "
+            "out together, but with eval_set none are held out"
+        )
 
 
 def _first(given: dict[str, bool]) -> str:

@@ -8,43 +8,18 @@ from typing import Literal
 
 import numpy as np
 
+from seplearn._params import TSLParameters
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, SortedRows
 from seplearn.kernels.sums import sort_by_bin
 from seplearn.table.binning import Bins
 
-Anchor = Literal["medoid", "centroid"]
 Scalars = Literal["nnls", "ols"]
-Products = Literal["difference", "single"]
-Loss = Literal["squared_error", "huber"]
-Refine = Literal["joint", "scalars"]
 
 
-@dataclass(frozen=True)
-class FitOptions:
-    """The hyperparameters of the algorithm; :class:`seplearn.TSLRegressor` explains each."""
+@dataclass(kw_only=True)
+class FitOptions(TSLParameters):
+    """The parameters, and what they come to for the columns of the training table."""
 
-    n_stages: int
-    n_grids: int
-    n_splits: int
-    decay: float
-    split_try: int
-    colsample: float
-    min_interval_samples: int
-    min_gain: float
-    ridge: float
-    update_clamp: float
-    anchor: Anchor
-    trim: float
-    bootstrap: bool
-    loss: Loss
-    products: Products
-    scalars: Scalars
-    fit_intercept: bool
-    refine: Refine
-    n_starts: int
-    smoothness: Literal["auto"] | float
-    energy: float
-    keep_bags: bool
     directions: tuple[int, ...]  # of every axis: 1 increasing, -1 decreasing, 0 free
 
 
@@ -61,7 +36,9 @@ class TrainingData:
         """Some of the rows, on the same bins, whose frequencies are then those of these rows."""
         codes = np.ascontiguousarray(self.codes[chosen])
         weight = self.weight[chosen]
-        return TrainingData(self.bins.counted(codes, weight), codes, self.target[chosen], weight)
+        return TrainingData(
+            self.bins.with_frequencies_of(codes, weight), codes, self.target[chosen], weight
+        )
 
     @cached_property
     def sorted_rows(self) -> SortedRows:

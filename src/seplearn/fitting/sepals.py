@@ -7,13 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from seplearn.fitting.basis import (
-    Basis,
-    PenaltyKind,
-    axis_basis,
-    compressed,
-    neutral_where_unseen,
-)
+from seplearn._params import SepALSParameters
+from seplearn.fitting.basis import axis_basis, compressed, neutral_where_unseen
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.workers import Workers
 from seplearn.kernels.als import (
@@ -34,22 +29,6 @@ _FEW_FUNCTIONS = 40  # of an axis whose pairs are kept
 # Normal equations lose five digits where the smallest eigenvalue is this share of the largest.
 _ALIKE = 1e-5
 _NOISE = 0.1  # of the coefficients a restart begins with
-
-
-@dataclass(frozen=True)
-class AlsOptions:
-    """The hyperparameters; :class:`seplearn.SepALSRegressor` explains each."""
-
-    rank: int
-    basis: Basis
-    degree: int
-    ridge: float
-    smoothness: float
-    penalty_kind: PenaltyKind
-    max_sweeps: int
-    tol: float
-    n_init: int
-    fit_intercept: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +55,7 @@ class _Solution:
 def fit_sepals(
     data: TrainingData,
     centres: FloatArray,
-    options: AlsOptions,
+    options: SepALSParameters,
     seed: np.random.SeedSequence,
     workers: Workers,
 ) -> tuple[SeparationModel, float, int]:
@@ -97,7 +76,7 @@ def fit_sepals(
     return _to_model(best, data), best.loss, best.n_sweeps
 
 
-def _axes(data: TrainingData, centres: FloatArray, options: AlsOptions) -> list[_Axis]:
+def _axes(data: TrainingData, centres: FloatArray, options: SepALSParameters) -> list[_Axis]:
     axes = []
     for j, axis in enumerate(data.bins.axes):
         part = data.bins.axis(j)
@@ -121,7 +100,7 @@ def _pairs(functions: FloatArray) -> FloatArray | None:
 
 
 def _converged(
-    data: TrainingData, axes: list[_Axis], options: AlsOptions, seed: np.random.SeedSequence
+    data: TrainingData, axes: list[_Axis], options: SepALSParameters, seed: np.random.SeedSequence
 ) -> _Solution | None:
     """One restart, or None where products overflow."""
     try:
@@ -132,7 +111,7 @@ def _converged(
 
 
 def _descend(
-    data: TrainingData, axes: list[_Axis], options: AlsOptions, seed: np.random.SeedSequence
+    data: TrainingData, axes: list[_Axis], options: SepALSParameters, seed: np.random.SeedSequence
 ) -> _Solution:
     """One restart: sweeps over all modes until the loss stays."""
     each, codes = tuple(range(options.rank)), np.ascontiguousarray(data.codes.T)

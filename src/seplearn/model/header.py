@@ -14,6 +14,8 @@ from seplearn.model.checks import Supply, count, finite, require, size, table
 from seplearn.model.record import StageRecord
 
 _WORDS_OF_STATE = 624  # of the Mersenne twister
+# What not every way of fitting knows, and 0.1.0 did not.
+_OPTIONAL = ("cancellation", "freedom", "validation_loss", "n_sweeps")
 _RECORD = {field.name for field in fields(StageRecord)} - {"scalars"} | {"n_scalars"}
 
 
@@ -41,8 +43,8 @@ def plain_record(record: StageRecord) -> dict[str, Any]:
 
 def read_record(values: Any, scalars: Supply) -> StageRecord:
     """What :func:`plain_record` wrote."""
-    given = table(values, _RECORD, "the history")
-    optional = ("cancellation", "freedom", "validation_loss")
+    require(isinstance(values, dict), "the history must hold tables")
+    given = table(dict.fromkeys(_OPTIONAL) | values, _RECORD, "the history")
     own = scalars.take(count(given["n_scalars"]))
     return StageRecord(
         loss=size(given["loss"]),
@@ -52,7 +54,7 @@ def read_record(values: Any, scalars: Supply) -> StageRecord:
         scalars=tuple((float(plus), float(minus)) for plus, minus in own),
         intercept=finite(given["intercept"]),
         seconds=finite(given["seconds"]),
-        **{name: None if given[name] is None else size(given[name]) for name in optional},
+        **{name: None if given[name] is None else size(given[name]) for name in _OPTIONAL},
     )
 
 

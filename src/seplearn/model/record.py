@@ -31,6 +31,9 @@ class StageRecord:
     validation_loss : float or None
         Mean squared error, on rows that were held out, of a model with as many stages. With
         ``loss="huber"`` errors beyond a threshold count linearly in it.
+    n_sweeps : float or None
+        Sweeps of alternating least squares, a whole number; None for
+        :class:`seplearn.TSLRegressor`.
 
     Examples
     --------
@@ -52,6 +55,7 @@ class StageRecord:
     cancellation: float | None = None
     freedom: float | None = None
     validation_loss: float | None = None
+    n_sweeps: float | None = None
 
     def scaled(self, factor: float, origin: float = 0.0) -> StageRecord:
         """The record of the same fit to a target times ``factor`` plus ``origin``."""

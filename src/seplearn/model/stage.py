@@ -58,7 +58,7 @@ class Branch:
         """
         sizes = np.log(np.maximum(np.abs(factors), np.finfo(float).tiny))
         means = bins.means(sizes)
-        branch = Branch(1.0, 0.0, sizes - bins.spread(means), negative=factors < 0)
+        branch = Branch(1.0, 0.0, sizes - bins.repeat_per_bin(means), negative=factors < 0)
         branch = branch.with_coefficient(coefficient)
         return branch.with_scale(branch.coefficient_sign, branch.log_scale + float(means.sum()))
 

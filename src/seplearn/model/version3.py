@@ -11,7 +11,6 @@ from seplearn.model.container import Arrays
 
 _LATER = {"estimator": "TSLRegressor", "frame": None, "target": None, "evaluation": None}
 _AXIS = {"values": False, "range": None}
-_RECORD = {"cancellation": None, "freedom": None, "validation_loss": None}
 
 
 def as_version_4(
@@ -34,7 +33,7 @@ def as_version_4(
         own = [(finite(plus), finite(minus)) for plus, minus in record["scalars"]]
         scalars += own
         other = {k: v for k, v in record.items() if k != "scalars"}
-        history.append(_RECORD | other | {"n_scalars": len(own)})
+        history.append(other | {"n_scalars": len(own)})
     newer = {"names": names is not None, "axes": axes, "history": history}
     values = {"values": np.empty(0)} | arrays
     all_scalars = np.array(scalars, dtype=np.float64).reshape(-1, 2)

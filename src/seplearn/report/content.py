@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from seplearn import explain
 from seplearn._errors import wrong_type
 from seplearn._rules import Interval
-from seplearn.estimator import SeparationEstimator
+from seplearn.estimators.base import SeparationEstimator
 from seplearn.explain.axes import bin_bounds, bin_values
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.reference import Reference

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from seplearn.estimator import SeparationEstimator
+from seplearn.estimators.base import SeparationEstimator
 from seplearn.model.model import SeparationModel
 from seplearn.table.binning import Axis, NumericAxis
 from seplearn.table.columns import Table, is_missing, level_name, read_target

@@ -1,4 +1,4 @@
-"""Cuts between values, bins between cuts; a bin per level; bins of their own for what is absent."""
+"""Bins: intervals of numbers, one per level, and one each for rare, missing and unseen values."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MapColumns: TypeAlias = Callable[[Callable[[int], Any], Iterable[int]], list[Any
 MAX_BINS = 4095
 MAX_LEVELS = 60_000
 _MANY_ROWS = 50_000
-_FEW_VALUES = 32  # a numeric feature with at most so many distinct values remembers them
-_ROWS_PER_VALUE = 5  # ... if as many rows share one on average: else they would be data, not levels
+_FEW_VALUES = 32  # a numeric feature with at most so many distinct values keeps them
+_ROWS_PER_VALUE = 5  # ... if on average at least so many rows share a value: no row is given away
 _TAIL_CUTS = 12  # cuts at ranks 1, 2, 4, ..., 2**11 from each end, as far as quantiles are coarser
 
 
@@ -78,7 +78,7 @@ class CategoricalAxis:
 Axis: TypeAlias = NumericAxis | CategoricalAxis
 
 
-_MANY_UNSEEN = 10  # rows from which on a column of unseen levels is remarked
+_MANY_UNSEEN = 10  # with fewer rows a column of nothing but unseen levels is no surprise
 _OTHER_NAMES = {"False": "0", "True": "1"}  # of the levels of a boolean column
 
 
@@ -88,7 +88,7 @@ def _told_apart(values: list[Any]) -> list[Any]:
 
 
 class _LevelCoder(dict[Any, int]):
-    """value -> bin; each distinct value is named once and then found by itself."""
+    """The bin of every value that was asked for; each distinct value is named only once."""
 
     def __init__(self, axis: CategoricalAxis) -> None:
         super().__init__()
@@ -107,22 +107,22 @@ class _LevelCoder(dict[Any, int]):
         return bin_
 
 
-def _warn_of_other_names(axis: CategoricalAxis, codes: CodeArray, table: Table, j: int) -> None:
-    """A single new level is nothing to speak of; a column of nothing else is spelled otherwise.
+def _warn_if_all_unseen(axis: CategoricalAxis, codes: CodeArray, table: Table, j: int) -> None:
+    """Warn of a column without any known level: it is probably spelled in another way.
 
-    Of names and numbers that identify rows nothing else is to be expected.
+    A few new levels are normal.
     """
     known = codes != axis.n_bins - 2
     if known.any() and (codes[known] == axis.n_bins - 1).all():
         value = table.levels(j)[int(np.argmax(known))]
         warn(
-            f"{table.label(j)}: none of its values was seen by fit, such as {value!r}; they count "
-            f"as neutral. Levels seen: {', '.join(axis.levels[:5])}"
+            f"{table.label(j)}: none of its values was seen by fit, such as {value!r}; they are "
+            f"neutral. Levels seen: {', '.join(axis.levels[:5])}"
         )
 
 
 def bins_at_most(max_bins: int | str, n_rows: int) -> int:
-    """The parameter ``max_bins`` as a number: many rows can tell more bins apart."""
+    """The parameter ``max_bins`` as a number; 'auto' allows more bins where there are many rows."""
     if isinstance(max_bins, str):
         return 255 if n_rows < _MANY_ROWS else 511
     return int(max_bins)
@@ -152,7 +152,7 @@ def find_edges(column: FloatArray, max_bins: int) -> FloatArray:
 
 
 def find_numeric_axis(column: FloatArray, max_bins: int) -> NumericAxis:
-    """The axis of a column of numbers; it remembers values that are few and often."""
+    """The axis of a column of numbers; it keeps the values if there are few, each in many rows."""
     edges = find_edges(column, max_bins)
     if len(edges) < _FEW_VALUES:
         known = column[~np.isnan(column)]
@@ -276,13 +276,13 @@ class Bins:
     @cached_property
     def is_ordered(self) -> BoolArray:
         """Which flat bins have an order: those between edges."""
-        position = np.arange(self.offset[-1]) - self.spread(self.offset[:-1])
-        ordered: BoolArray = position < self.spread(self.n_ordered)
+        position = np.arange(self.offset[-1]) - self.repeat_per_bin(self.offset[:-1])
+        ordered: BoolArray = position < self.repeat_per_bin(self.n_ordered)
         return ordered
 
     @cached_property
     def is_known(self) -> BoolArray:
-        """Which flat bins have training rows, or lie between bins that have."""
+        """Which flat bins have training rows, or lie between bins that do."""
         known: BoolArray = self.is_ordered | (self.frequencies > 0)
         return known
 
@@ -291,16 +291,17 @@ class Bins:
         return slice(int(self.offset[j]), int(self.offset[j + 1]))
 
     def codes(self, table: Table, columns: Iterable[int]) -> CodeArray:
-        """Bins of all rows; ``columns`` tells where in ``table`` the axes are."""
+        """Bins of all rows; ``columns`` are the positions of the axes in ``table``."""
         widest = max(axis.n_bins for axis in self.axes)
         codes = np.empty((table.n_rows, self.n_axes), dtype=_code_type(widest))
         for j, (axis, column) in enumerate(zip(self.axes, columns, strict=True)):
             codes[:, j] = axis.codes(table, column)
+            # Where all levels were rare, as those of an identifier, new ones are to be expected.
             if isinstance(axis, CategoricalAxis) and axis.levels and table.n_rows >= _MANY_UNSEEN:
-                _warn_of_other_names(axis, codes[:, j], table, column)
+                _warn_if_all_unseen(axis, codes[:, j], table, column)
         return codes
 
-    def counted(self, codes: CodeArray, weight: FloatArray) -> Bins:
+    def with_frequencies_of(self, codes: CodeArray, weight: FloatArray) -> Bins:
         """The same bins with the frequencies of other rows."""
         counts = [
             np.bincount(codes[:, j], weights=weight, minlength=axis.n_bins)
@@ -316,18 +317,18 @@ class Bins:
         """Training-frequency-weighted mean of a flat array (..., n_flat) on every axis."""
         return np.add.reduceat(flat * self.frequencies, self.offset[:-1], axis=-1)
 
-    def spread(self, per_axis: FloatArray | IntArray) -> Any:
+    def repeat_per_bin(self, per_axis: FloatArray | IntArray) -> Any:
         """Repeat a value per axis (..., p) over the bins of that axis (..., n_flat)."""
         return np.repeat(per_axis, np.diff(self.offset), axis=-1)
 
     def centred(self, log_factors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Log-factors of mean zero on every axis, and what was taken off in all.
+        """Log-factors of mean zero on every axis, and the sum of the means that were subtracted.
 
         A level without training rows is neutral, as are missing values if there were none: the
         log-factor is zero. An ordered bin without rows keeps what its neighbours say.
         """
         means = self.means(log_factors)
-        out = np.where(self.is_known, log_factors - self.spread(means), 0.0)
+        out = np.where(self.is_known, log_factors - self.repeat_per_bin(means), 0.0)
         return out, means.sum(axis=-1)
 
 

@@ -127,9 +127,9 @@ def _is_wide(kind: Any) -> bool:
 
 
 def _dates_refused(what: str, kind: Any) -> TypeError:
-    """The error for dates and times, wherever they stand."""
+    """The error for dates and times in any kind of table."""
     return TypeError(
-        f"{what} holds dates or times ({kind}), which have no order of effect by themselves; turn "
+        f"{what} holds dates or times ({kind}), which cannot be used as they are; turn "
         "it into numbers or categories first, such as year, month, weekday or days since a start"
     )
 
@@ -205,7 +205,7 @@ class FrameTable:
             raise _dates_refused(self.label(j), kind)
         if kind == nw.Object:
             return not _all_numbers(column.to_list())
-        if column.null_count() == len(column):  # no type can be told where all is missing
+        if column.null_count() == len(column):  # a column without values has no type
             return False
         raise TypeError(f"{self.label(j)} must hold numbers or categories, got {kind}")
 
@@ -229,7 +229,7 @@ class FrameTable:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA: what is not equal to itself, or cannot say."""
+    """None, NaN, NaT and pandas' NA: a value that does not equal itself, or cannot be compared."""
     if value is None:
         return True
     try:
@@ -257,7 +257,7 @@ def level_name(value: Any) -> str:
 
 
 def check_levels(values: Iterable[Any], label: str) -> None:
-    """Raise for a value that can be no level, such as a list or a date, naming the column."""
+    """Raise for a value that cannot be a level, such as a list or a date, naming the column."""
     for value in values:
         if not isinstance(value, (str, numbers.Real, np.bool_, Decimal)) and not is_missing(value):
             if isinstance(value, _DATES):

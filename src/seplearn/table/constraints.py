@@ -1,4 +1,4 @@
-"""Which way a prediction may move with a feature."""
+"""Monotone constraints: whether a prediction may rise or fall with a feature."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seplearn._errors import meant, out_of_range
+from seplearn._errors import did_you_mean, out_of_range
 from seplearn.kernels.arrays import BoolArray
 from seplearn.table.columns import Table
 from seplearn.table.schema import Schema
@@ -25,8 +25,8 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
         names = Schema.of(table).labels
         for name, value in chosen.items():
             if name not in names:
-                hint = meant(name, names)
-                raise out_of_range("monotonic_cst", f"of columns among {list(names)}{hint}", name)
+                hint = did_you_mean(name, names)
+                raise out_of_range("monotonic_cst", f"for columns among {list(names)}{hint}", name)
             directions[names.index(name)] = _direction(value)
     else:
         values = list(chosen)
@@ -37,7 +37,7 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
     for j in np.flatnonzero(categorical):
         if directions[j] != 0:
             raise out_of_range(
-                "monotonic_cst", f"0 for the levels of {table.label(int(j))}", directions[j]
+                "monotonic_cst", f"0 for {table.label(int(j))}, which holds levels", directions[j]
             )
     return tuple(directions)
 

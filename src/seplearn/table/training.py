@@ -30,13 +30,13 @@ class TrainingRows(NamedTuple):
 
 
 def training_rows(X: Any, y: Any, sample_weight: Any, groups: Any = None) -> TrainingRows:
-    """The rows with a positive weight; weights stand for a number of rows."""
+    """The rows with a positive weight; weights are numbers of rows."""
     table, y = rows_with_target(X, y)
     return _weighted_rows(table, y, _as_counts(_checked_weight(sample_weight, y)), groups)
 
 
 def known_rows(X: Any, y: Any, sample_weight: Any) -> TrainingRows:
-    """The rows with a positive weight and a known target, weights as they are."""
+    """The rows with a positive weight and a known target; weights stay as they are."""
     table, y = rows_with_target(X, y, may_be_unknown=True)
     known = ~np.isnan(y)
     if not known.any():
@@ -115,10 +115,10 @@ def _group_numbers(names: NDArray[np.str_]) -> IntArray:
 
 
 def _as_counts(weight: FloatArray) -> FloatArray:
-    """Weights as they are when they can count rows, else divided by their mean.
+    """Weights as they are if they may be numbers of rows, else divided by their mean.
 
-    A weight that vanishes by rounding beside the largest is zero: no sum over rows would notice it,
-    so its row would have values that nothing is known of.
+    A weight so small beside the largest that rounding hides it in every sum counts as zero:
+    otherwise its row might be alone in a bin, and nothing would be learned about that bin.
     """
     size = float(weight.max())
     shares = weight / size  # a sum of weights may overflow
@@ -155,8 +155,9 @@ class TargetUnit:
     Attributes
     ----------
     origin : float
-        Zero, or for a target that hardly varies beside its level that level: divided by the spread
-        alone it would lose the digits in which it varies. Then a model needs a constant.
+        Zero, or the mean of a target that hardly varies in comparison with it: divided by the
+        scale alone such a target would lose the digits in which it varies. A model without a
+        constant has origin zero.
     scale : float
         The weighted standard deviation of y; for a constant y its size, for zeros one.
     """

@@ -6,10 +6,10 @@ import os
 
 from seplearn._errors import ModelFormatError
 from seplearn._params import check_parameters
-from seplearn.estimator import SeparationEstimator
+from seplearn.estimators.base import SeparationEstimator
+from seplearn.estimators.sepals import SepALSRegressor
+from seplearn.estimators.tsl import TSLRegressor
 from seplearn.model.format import read_file
-from seplearn.regressor import TSLRegressor
-from seplearn.sepals import SepALSRegressor
 
 _KINDS: dict[str, type[SeparationEstimator]] = {
     kind._kind: kind for kind in (TSLRegressor, SepALSRegressor)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from seplearn._params import SEPALS_PARAMETERS, check_parameters, documented
-from seplearn.estimator import SeparationEstimator, restored_on_failure
+from seplearn._params import SEPALS_PARAMETERS, SepALSParameters, check_parameters, documented
+from seplearn.estimators.base import SeparationEstimator, restored_on_failure
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.reference import reference_rows
-from seplearn.fitting.sepals import AlsOptions, fit_sepals
+from seplearn.fitting.sepals import fit_sepals
 from seplearn.fitting.workers import ThreadWorkers, n_threads
 from seplearn.model.record import StageRecord
 from seplearn.table.binning import bin_centres, bin_table
@@ -24,15 +24,17 @@ from seplearn.table.training import TargetUnit, training_rows
 
 
 @documented(SEPALS_PARAMETERS)
-class SepALSRegressor(SeparationEstimator):
+@dataclass(eq=False, repr=False)  # once more, so that messages about arguments have this name
+class SepALSRegressor(SepALSParameters, SeparationEstimator):
     """A sum of products of signed curves, fitted by alternating least squares.
 
     The model is ``m(x) = c + sum_l s_l prod_j g_lj(x_j)`` with factors of any sign, each a
-    combination of tents or monomials. One feature's factors of all products are fitted at a time,
-    a penalised least-squares problem, again and again; the scales are refitted after every sweep.
+    combination of tents or monomials. A sweep goes through the features: it fits the factors of
+    one feature in all products by penalised least squares, then those of the next. After every
+    sweep the scales are refitted.
 
     It is the baseline of the paper: very good on smooth functions, but a factor has no meaning of
-    its own, as two of them may change their signs together. So :mod:`seplearn.explain` has its
+    its own, because two of them may change their signs together. So :mod:`seplearn.explain` has its
     curves and partial dependence, but no backbone and no tilt.
 
     Curves are evaluated at the mean of the training values in each bin and constant within it.
@@ -49,9 +51,9 @@ class SepALSRegressor(SeparationEstimator):
     intercept_ : float
         The constant c.
     n_sweeps_ : int
-        Sweeps of the start that was kept.
+        Number of sweeps of the start that was kept.
     history_ : list of StageRecord
-        One record, of the fit as a whole; ``mean_actions`` is ``n_sweeps_``.
+        One record, of the fit as a whole; its grids are the random starts.
     model_ : SeparationModel
         Bins, constant and stages together.
     n_features_in_ : int
@@ -70,43 +72,6 @@ class SepALSRegressor(SeparationEstimator):
 
     _kind = "SepALSRegressor"
     _parameters = SEPALS_PARAMETERS
-
-    def __init__(
-        self,
-        rank: int = 2,
-        *,
-        basis: str = "tent",
-        degree: int = 4,
-        ridge: float = 0.1,
-        smoothness: float = 1.0,
-        penalty_kind: str = "degree2",
-        max_sweeps: int = 50,
-        tol: float = 1e-6,
-        n_init: int = 3,
-        fit_intercept: bool = True,
-        max_bins: int = 1023,
-        categorical_features: Any = "auto",
-        min_category_count: int = 5,
-        background_size: int = 1000,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.basis = basis
-        self.degree = degree
-        self.ridge = ridge
-        self.smoothness = smoothness
-        self.penalty_kind = penalty_kind
-        self.max_sweeps = max_sweeps
-        self.tol = tol
-        self.n_init = n_init
-        self.fit_intercept = fit_intercept
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.min_category_count = min_category_count
-        self.background_size = background_size
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SepALSRegressor:
         """Fit the model.
@@ -135,10 +100,7 @@ class SepALSRegressor(SeparationEstimator):
         schema = Schema.of(rows.table, target_name(y))
         categorical = categorical_columns(rows.table, self.categorical_features)
         unit = TargetUnit.of(rows.y, rows.weight, bool(self.fit_intercept))
-        names = AlsOptions.__dataclass_fields__
-        values = {name: getattr(self, name) for name in names}
-        plain = {n: v.item() if isinstance(v, np.generic) else v for n, v in values.items()}
-        options = AlsOptions(**plain)
+        options = SepALSParameters(**self._plain_parameters())
         seed = np.random.SeedSequence(check_random_state(self.random_state).randint(2**31))
         started = time.perf_counter()
         with ThreadWorkers(n_threads(self.n_jobs)) as workers:
@@ -154,10 +116,11 @@ class SepALSRegressor(SeparationEstimator):
             loss=loss,
             n_kept=1,
             n_grids=options.n_init,
-            mean_actions=float(n_sweeps),
+            mean_actions=0.0,
             scalars=tuple((stage.lambda_plus, stage.lambda_minus) for stage in model.stages),
             intercept=model.intercept,
             seconds=time.perf_counter() - started,
+            n_sweeps=n_sweeps,
         )
         to_y = (unit.scale, unit.origin)
         self._store(schema, model.scaled(*to_y), [record.scaled(*to_y)])
@@ -165,4 +128,6 @@ class SepALSRegressor(SeparationEstimator):
     @property
     def n_sweeps_(self) -> int:
         check_is_fitted(self)
-        return int(self.history_[0].mean_actions)
+        record = self.history_[0]
+        # Files of 0.1.0 have the number in the field for the steps of a grid.
+        return int(record.mean_actions if record.n_sweeps is None else record.n_sweeps)

@@ -1,14 +1,17 @@
 """The baseline: against plain least squares, as an estimator, and through the explanations."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from seplearn import SepALSRegressor, datasets, explain, load_model
+from seplearn._params import SepALSParameters
 from seplearn.fitting.basis import axis_basis
 from seplearn.fitting.options import TrainingData
-from seplearn.fitting.sepals import AlsOptions, fit_sepals
+from seplearn.fitting.sepals import fit_sepals
 from seplearn.fitting.workers import SerialWorkers
 from seplearn.table.binning import bin_centres, bin_table
 from seplearn.table.columns import open_table
@@ -49,7 +52,10 @@ def test_a_fit_is_that_of_plain_least_squares(basis, fit_intercept):
     table = open_table(X)
     bins, codes = bin_table(table, weight, np.zeros(3, bool), 4095, 5, lambda f, c: [*map(f, c)])
     data, centres = TrainingData(bins, codes, y, weight), bin_centres(table, bins, codes)
-    options = AlsOptions(2, basis, 3, 1e-2, 0.1, "degree", 4, 0.0, 1, fit_intercept)
+    options = SepALSParameters(
+        2, basis=basis, degree=3, ridge=1e-2, smoothness=0.1, penalty_kind="degree", max_sweeps=4,
+        tol=0.0, n_init=1, fit_intercept=fit_intercept,
+    )  # fmt: skip
     axes = [
         axis_basis(bins.axes[j], centres[bins.axis(j)], bins.frequencies[bins.axis(j)], basis, 3)
         for j in range(3)
@@ -113,6 +119,11 @@ def test_it_is_saved_and_explained_exactly(tmp_path):
     assert isinstance(again, SepALSRegressor)
     assert again.get_params() == model.get_params()
     assert again.n_sweeps_ == model.n_sweeps_ > 0
+    record = again.history_[0]
+    assert (record.n_sweeps, record.mean_actions) == (model.n_sweeps_, 0.0)
+    # Files of 0.1.0 have the number in the field for the steps of a grid.
+    again.history_ = [replace(record, n_sweeps=None, mean_actions=7.0)]
+    assert again.n_sweeps_ == 7
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     edited = X.assign(z=0.25)
     dependence = explain.partial_dependence(again, "z", background=X)

@@ -1,24 +1,29 @@
-"""The group of all commands; what goes wrong becomes one line and exit code 2."""
+"""The command ``seplearn``: the group of all commands, and ``seplearn demo``.
+
+What goes wrong becomes one line and exit code 2.
+"""
 
 from __future__ import annotations
 
 import warnings
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
-from pyarrow import ArrowException
+import pyarrow as pa
+from pyarrow import ArrowException, csv
 
+from seplearn import datasets
 from seplearn._errors import ModelFormatError
-from seplearn.cli.demo import demo
-from seplearn.cli.explaining import curves, explain, info, report
-from seplearn.cli.fitting import fit
-from seplearn.cli.predicting import predict
+from seplearn.cli.fit import fit
 from seplearn.cli.text import note, printable
+from seplearn.cli.use import curves, explain, info, predict, report
+from seplearn.table.columns import open_table
 
 
 class _OneLineErrors(click.Group):
-    """A group whose commands never show a traceback for bad input."""
+    """A group whose commands answer bad input with one line instead of a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -65,9 +70,46 @@ def command_line() -> None:
     seplearn explain rent.tsl new.csv --row 3          why this prediction?
     seplearn report rent.tsl unseen.csv -o rent.html   a page to play with
 
-    Tables are CSV (also .csv.gz) or Parquet files, told apart by what is in them; - is a pipe. Data
+    Tables are CSV (also .csv.gz) or Parquet files, recognised by their content; - is a pipe. Data
     go to standard output, progress and notes to standard error.
     """  # noqa: D301
+
+
+@click.command()
+@click.option(
+    "-o", "--output", default="seplearn-demo", show_default=True, help="Folder to write to."
+)
+@click.pass_context
+def demo(ctx: click.Context, output: str) -> None:
+    """Fit, explain and report the rents of invented flats, showing every command."""
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    flats, unseen, model, page = (
+        str(folder / name) for name in ("flats.csv", "unseen.csv", "rent.tsl", "rent.html")
+    )
+    table = _flats()
+    csv.write_csv(table.slice(0, 3_000), flats)
+    csv.write_csv(table.slice(3_000), unseen)
+    steps = (
+        (fit, [flats, "--target", "rent", "--stages", "4", "-o", model]),
+        (explain, [model, unseen, "--row", "3"]),
+        (report, [model, unseen, "-o", page]),
+    )
+    for command, arguments in steps:
+        click.secho(f"\n$ seplearn {command.name} {' '.join(arguments)}", bold=True)
+        with command.make_context(command.name, list(arguments), parent=ctx) as own:
+            command.invoke(own)
+    click.echo(f"\nOpen {page} in a browser, and change a flat.")
+
+
+def _flats() -> pa.Table:
+    X, y = datasets.rents(4_000, random_state=0)
+    table = open_table(X)
+    columns = {
+        name: table.levels(j) if table.is_categorical(j) else table.numbers(j)
+        for j, name in enumerate(table.names or ())
+    }
+    return pa.table(columns | {"rent": y.round(2)})
 
 
 for _command in (fit, predict, explain, curves, report, info, demo):

@@ -1,9 +1,9 @@
-"""The scikit-learn estimator: validate, hand over, store."""
+"""TSLRegressor: validates what it is given, has the model fitted, and stores it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,13 @@ from sklearn.utils import check_random_state
 from seplearn._errors import wrong_type
 from seplearn._params import (
     TSL_PARAMETERS,
+    TSLParameters,
     check_parameters,
     documented,
     from_paper_names,
     paper_settings,
 )
-from seplearn.estimator import SeparationEstimator, restored_on_failure
+from seplearn.estimators.base import SeparationEstimator, restored_on_failure
 from seplearn.fitting.fit import check_options, fit_model, make_validation
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.progress import Callback, progress
@@ -32,7 +33,8 @@ from seplearn.table.training import TargetUnit, eval_rows, training_rows
 
 
 @documented(TSL_PARAMETERS)
-class TSLRegressor(SeparationEstimator):
+@dataclass(eq=False, repr=False)  # once more, so that messages about arguments have this name
+class TSLRegressor(TSLParameters, SeparationEstimator):
     """Tensor Separation Learning: a sum of stages, each a difference of two positive products.
 
     The model is ``m(x) = c + sum_l (lambda_plus prod_j a_plus_j(x_j) - lambda_minus prod_j
@@ -75,82 +77,11 @@ class TSLRegressor(SeparationEstimator):
     _kind = "TSLRegressor"
     _parameters = TSL_PARAMETERS
 
-    def __init__(
-        self,
-        n_stages: int = 32,
-        *,
-        refine: str = "joint",
-        n_starts: int = 2,
-        smoothness: str | float = "auto",
-        energy: float = 0.07,
-        monotonic_cst: Any = None,
-        early_stopping: str | bool = "auto",
-        validation_fraction: float = 0.15,
-        n_bootstrap: int = 0,
-        n_grids: int = 4,
-        n_splits: int = 30,
-        decay: float = 1.0,
-        split_try: int = 10,
-        colsample: float = 0.8,
-        min_interval_samples: int = 5,
-        min_gain: float = 0.0,
-        ridge: float = 1e-3,
-        update_clamp: float = 0.7,
-        anchor: str = "medoid",
-        trim: float = 0.5,
-        bootstrap: bool = True,
-        loss: str = "squared_error",
-        products: str = "difference",
-        scalars: str = "nnls",
-        fit_intercept: bool = True,
-        max_bins: str | int = "auto",
-        categorical_features: Any = "auto",
-        min_category_count: int = 5,
-        background_size: int = 1000,
-        keep_bags: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_stages = n_stages
-        self.refine = refine
-        self.n_starts = n_starts
-        self.smoothness = smoothness
-        self.energy = energy
-        self.monotonic_cst = monotonic_cst
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_bootstrap = n_bootstrap
-        self.n_grids = n_grids
-        self.n_splits = n_splits
-        self.decay = decay
-        self.split_try = split_try
-        self.colsample = colsample
-        self.min_interval_samples = min_interval_samples
-        self.min_gain = min_gain
-        self.ridge = ridge
-        self.update_clamp = update_clamp
-        self.anchor = anchor
-        self.trim = trim
-        self.bootstrap = bootstrap
-        self.loss = loss
-        self.products = products
-        self.scalars = scalars
-        self.fit_intercept = fit_intercept
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.min_category_count = min_category_count
-        self.background_size = background_size
-        self.keep_bags = keep_bags
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     @classmethod
     def paper(cls, n_stages: int | None = None, **overrides: Any) -> TSLRegressor:
         """The estimator of the paper: its scalars, no constant, 200 grids (500 above 2 stages).
 
-        What the paper tunes is set to a middle of its search space; give your own values as
+        What the paper tunes is set to the middle of its search space; give your own values as
         ``overrides``, in our names or the paper's. ``n_stages`` is 2 unless given.
 
         ======================  ========================  ==========================================
@@ -210,14 +141,14 @@ class TSLRegressor(SeparationEstimator):
         Parameters
         ----------
         X : pandas, polars or pyarrow table, or array-like of shape (n, p)
-            Numbers, and levels (see ``categorical_features``); either may be missing. Infinite
-            numbers are larger or smaller than all others, no more.
+            Numbers, and levels (see ``categorical_features``); either may be missing. An infinite
+            number falls into the first or last bin of its column.
         y : array-like of shape (n,), Series or one-column table
             Finite numbers.
         sample_weight : array-like of shape (n,), optional
-            Non-negative. A weight says how often a row stands in the table: 2 is the row twice, 0
-            is the row absent. Weights with a mean below 0.5 or above 10 can't be meant so; they
-            are divided by their mean. Bins are found without weights.
+            Non-negative. A weight is a number of rows: 2 is the same as having the row twice, 0 as
+            leaving it out. Weights whose mean is below 0.5 or above 10 are not numbers of rows:
+            they are divided by their mean. Bins do not depend on weights.
         eval_set : pair (X, y), optional
             Rows on which the number of stages is chosen, instead of rows held out of ``X``.
         groups : array-like of shape (n,), optional
@@ -225,7 +156,8 @@ class TSLRegressor(SeparationEstimator):
             when rows of a group are alike (a patient, a building, a day).
         callback : callable, optional
             Called as ``callback(stage, record)`` after each new :class:`Stage`, with its
-            :class:`StageRecord`; True ends the fit. Not called while the size is being chosen.
+            :class:`StageRecord`; if it returns True the fit ends. It is not called while the number
+            of stages is being chosen.
 
         Returns
         -------
@@ -251,7 +183,8 @@ class TSLRegressor(SeparationEstimator):
         rows = training_rows(X, y, sample_weight, groups)
         schema = Schema.of(rows.table, target_name(y))
         categorical = categorical_columns(rows.table, self.categorical_features)
-        options = self._options(feature_directions(rows.table, self.monotonic_cst, categorical))
+        directions = feature_directions(rows.table, self.monotonic_cst, categorical)
+        options = FitOptions(**self._plain_parameters(), directions=directions)
         check_options(options, self.early_stopping, self.n_bootstrap, eval_set, groups)
         held_out = None if eval_set is None else eval_rows(eval_set, schema)
         unit = TargetUnit.of(rows.y, rows.weight, bool(self.fit_intercept))
@@ -276,16 +209,11 @@ class TSLRegressor(SeparationEstimator):
         to_y = (unit.scale, unit.origin)
         self._store(schema, model.scaled(*to_y), [record.scaled(*to_y) for record in records])
 
-    def _options(self, directions: tuple[int, ...]) -> FitOptions:
-        names = set(FitOptions.__dataclass_fields__) - {"directions"}
-        values = {name: getattr(self, name) for name in names}
-        plain = {n: v.item() if isinstance(v, np.generic) else v for n, v in values.items()}
-        return FitOptions(**plain, directions=directions)
-
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
-        """Prediction of the model as it stood after each stage, with ``refine="scalars"``.
+        """Prediction of the model as it was after each stage; needs ``refine="scalars"``.
 
-        Joint refinement changes earlier stages with each new one: a smaller model is another fit.
+        Joint refinement changes earlier stages with each new one, so there is no such model: fit
+        one with fewer stages instead.
 
         The r-th is y projected onto the products of the first r stages (onto their non-negative
         combinations with ``scalars="nnls"``): the r-th approximant of orthogonal greedy
@@ -305,7 +233,7 @@ class TSLRegressor(SeparationEstimator):
         True
         """
         codes = self._codes(X)
-        # Every stage of the paper's way left the scalars of all stages until then, and no sweeps.
+        # With refine='scalars' a record has the scalars of all stages so far, and no freedom.
         stagewise = all(record.freedom is None for record in self.history_)
         if not stagewise or len(self.history_) != len(self.stages_):
             raise ValueError(

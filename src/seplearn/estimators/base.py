@@ -28,7 +28,7 @@ from seplearn.table.training import known_rows
 class SeparationEstimator(RegressorMixin, BaseEstimator):
     """A regressor whose fit leaves a :class:`SeparationModel` behind in ``model_``."""
 
-    _kind: ClassVar[str]  # what files call it
+    _kind: ClassVar[str]  # its name in model files
     _parameters: ClassVar[tuple[Parameter, ...]]
     target_name_: str | None
     evaluation_: Evaluation | None
@@ -44,6 +44,11 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         self._library, self._integer_labels = schema.library, schema.integer_labels
         self.target_name_ = schema.target
         self.evaluation_ = None
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        """All parameters, NumPy's numbers as Python's."""
+        given = self.get_params(deep=False)
+        return {n: v.item() if isinstance(v, np.generic) else v for n, v in given.items()}
 
     @property
     def _schema(self) -> Schema:
@@ -82,7 +87,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         """Bootstrap interval of the prediction, shape (n, 2): lower and upper end.
 
         How far the fitted mean would move with another sample of rows, given the stages and the
-        smoothness that were chosen. Single outcomes vary more: their noise comes on top.
+        smoothness that were chosen. Single outcomes vary more, by their noise.
 
         Parameters
         ----------
@@ -104,7 +109,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         if self.stages_ and not self.model_.replicates:
             raise ValueError(
                 "predict_interval needs bootstrap replicates: fit TSLRegressor with "
-                "n_bootstrap=100 (SepALS, and stages whose lambda were refitted, have none)"
+                "n_bootstrap=100 (SepALSRegressor, and select_stages with rows given, make none)"
             )
         return self.model_.interval(codes, share)
 
@@ -137,9 +142,9 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, p)
-            Rows that the model was not fitted to, if the errors are to mean anything.
+            Rows that the model was not fitted to; errors on training rows say little.
         y : array-like of shape (n,)
-            Rows where it is NaN, not known, do not count.
+            Rows where it is NaN, that is unknown, are left out.
         sample_weight : array-like of shape (n,), optional
         keep : bool
             Remember the result in ``evaluation_``: it is then saved with the model and shown by

@@ -1,28 +1,125 @@
-"""``seplearn explain``, ``curves``, ``report`` and ``info``: what a saved model says."""
+"""The commands that use a saved model: predict, explain, curves, report and info."""
 
 from __future__ import annotations
 
 import json
+import sys
+from typing import Any
 
 import click
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
+from tqdm import tqdm
 
 from seplearn import explain as explanations
-from seplearn.cli.options import missing_option
-from seplearn.cli.saved import one_row, open_model, with_target
-from seplearn.cli.tables import PIPE, TableWriter, check_output
-from seplearn.cli.text import number, printable, say, shortened, signed, table, waterfall
-from seplearn.cli.told import evaluation_text, model_text
-from seplearn.estimator import SeparationEstimator
+from seplearn.cli.cells import missing_option
+from seplearn.cli.tables import (
+    PIPE,
+    TableWriter,
+    check_output,
+    feature_batches,
+    one_row,
+    open_model,
+    with_target,
+)
+from seplearn.cli.text import (
+    evaluation_text,
+    is_terminal,
+    model_text,
+    number,
+    printable,
+    say,
+    shortened,
+    signed,
+    table,
+    waterfall,
+    wrapped,
+)
+from seplearn.estimators.base import SeparationEstimator
 from seplearn.explain.axes import count
 from seplearn.explain.local import LocalExplanation
 from seplearn.kernels.arrays import FloatArray
 from seplearn.report import write_report
 from seplearn.table.binning import NumericAxis
 
+_OWN_NAMES = ("prediction", "lower", "upper", "intercept")
 _MOST_STAGES = 12
 _MOST_FEATURES = 8
+
+
+@click.command()
+@click.argument("model")
+@click.argument("table")
+@click.option(
+    "-o", "--output", default=PIPE, help="A .csv or .parquet file; CSV to a pipe if not given."
+)
+@click.option("--stages", is_flag=True, help="Add a column with what every stage contributes.")
+@click.option(
+    "--interval",
+    is_flag=True,
+    help="Add the ends of an interval for the mean; needs a model fitted with --n-bootstrap.",
+)
+@click.option(
+    "--level", default=0.9, show_default=True, help="Share of refits inside the interval."
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="Copy this column of the table, such as an identifier; may be repeated.",
+)
+@missing_option
+def predict(
+    model: str, table: str, output: str, stages: bool, interval: bool, level: float,
+    keep: tuple[str, ...], missing: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Predict every row of TABLE with MODEL.
+
+    The table needs the columns the model was fitted to, in any order; others are ignored. It is
+    read and written in parts, so it may be larger than the memory.
+
+    \b
+    seplearn predict rent.tsl new.csv --keep id -o rents.csv
+    zcat new.csv.gz | seplearn predict rent.tsl - | head
+    """  # noqa: D301
+    keep = tuple(dict.fromkeys(keep))
+    clash = [name for name in keep if name in _OWN_NAMES or name.startswith("stage ")]
+    if clash:
+        raise ValueError(f"--keep must not be a name that predictions have, got {clash[0]!r}")
+    check_output(output, (model, table))
+    estimator = open_model(model)
+    if interval and estimator.stages_ and not estimator.model_.replicates:
+        raise ValueError(
+            "--interval needs a model with bootstrap replicates: seplearn fit ... --n-bootstrap 100"
+        )
+    n_rows = 0
+    hidden = not is_terminal(sys.stderr)
+    with TableWriter(output) as writer, tqdm(unit=" rows", disable=hidden, leave=False) as progress:
+        for features, kept in feature_batches(estimator, table, keep, missing):
+            columns = {name: kept[name] for name in keep}  # as they are in the table
+            columns |= _predictions(estimator, features, stages, level if interval else None)
+            writer.write(pa.table(columns))
+            n_rows += features.num_rows
+            progress.update(features.num_rows)
+        if n_rows == 0:
+            raise ValueError(f"{table} has no rows")
+    if output != PIPE:
+        say(f"{n_rows:,} predictions in {output}", err=True)
+
+
+def _predictions(
+    estimator: SeparationEstimator, features: pa.Table, stages: bool, level: float | None
+) -> dict[str, Any]:
+    columns: dict[str, Any] = {"prediction": estimator.predict(features)}
+    if level is not None:
+        ends = estimator.predict_interval(features, level)
+        columns |= {"lower": ends[:, 0], "upper": ends[:, 1]}
+    if stages:
+        parts = estimator.predict_stages(features)
+        columns["intercept"] = pa.array([estimator.intercept_] * len(parts), pa.float64())
+        columns |= {f"stage {s}": parts[:, s] for s in range(parts.shape[1])}
+    return columns
 
 
 @click.command()
@@ -71,23 +168,26 @@ def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
 def _features(local: LocalExplanation) -> str:
     """What every feature does in the stage that contributes most."""
     s = int(np.argmax(np.abs(local.contributions)))
-    loud, turn = np.log(local.backbone[s]), local.tilt[s]
-    if np.isnan(loud).all() and np.isnan(turn).all():
+    log_backbone, tilt = np.log(local.backbone[s]), local.tilt[s]
+    if np.isnan(log_backbone).all() and np.isnan(tilt).all():
         return f"Factors of stage {s}, which contributes most, have signs: no backbone, no tilt."
-    sizes = np.abs(np.nan_to_num(loud)) + np.abs(np.nan_to_num(turn))
+    sizes = np.abs(np.nan_to_num(log_backbone)) + np.abs(np.nan_to_num(tilt))
     rows = [
         (
             shortened(local.names[j]),
             shortened(local.values[j], 24),
-            "" if np.isnan(loud[j]) else f"x {number(local.backbone[s, j])}",
-            "" if np.isnan(turn[j]) else signed(turn[j]),
+            "" if np.isnan(log_backbone[j]) else f"x {number(local.backbone[s, j])}",
+            "" if np.isnan(tilt[j]) else signed(tilt[j]),
         )
         for j in np.argsort(-sizes, kind="stable")[:_MOST_FEATURES]
     ]
     what = (
-        f"In stage {s}, which contributes most: how loud a feature makes it, which way it turns it."
+        f"Stage {s} contributes most. In it the backbone of a feature multiplies the size, and the "
+        "tilts of all features add up to the direction: up if positive, down if negative."
     )
-    return f"{what}\n\n" + table(("feature", "value", "backbone", "tilt"), rows, right=(2, 3))
+    return f"{wrapped(what)}\n\n" + table(
+        ("feature", "value", "backbone", "tilt"), rows, right=(2, 3)
+    )
 
 
 def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
@@ -142,7 +242,7 @@ def curves(model: str, output: str) -> None:
     default=200,
     show_default=True,
     type=click.IntRange(0),
-    help="Rows of TABLE in the page at most; they are there to be read.",
+    help="Largest number of rows of TABLE that the page shows, and so reveals.",
 )
 @missing_option
 def report(
@@ -151,8 +251,8 @@ def report(
 ) -> None:  # fmt: skip
     """Write a page about MODEL to play with: one HTML file that needs no network.
 
-    With TABLE, of rows that the model was not fitted to, it also tells how good the model is, and
-    its rows can be picked and changed.
+    With TABLE, of rows that the model was not fitted to, the page also shows how good the model is,
+    and its rows can be picked and changed.
 
     \b
     seplearn report rent.tsl unseen.csv -o rent.html

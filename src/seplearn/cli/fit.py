@@ -1,28 +1,34 @@
-"""``seplearn fit``: from a table to a model file."""
+"""``seplearn fit``: from a table to a model file.
+
+The parameters of the estimator are options: names, rules, defaults and texts come from its table.
+"""
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seplearn._params import TSL_PARAMETERS, Parameter
+from seplearn._rules import Choice, Flag, Interval, Rule, WordOr
 from seplearn.cli.cells import (
     NumberReader,
     TrainingCells,
     as_floats,
-    as_plain,
+    as_plain_text,
+    missing_option,
+    note_codes,
+    texts_as_missing,
     training_levels,
-    without,
 )
-from seplearn.cli.codes import remark_on_codes
-from seplearn.cli.options import TwoSections, estimator_options, missing_option
-from seplearn.cli.saved import with_target
 from seplearn.cli.tables import (
     PIPE,
     check_columns,
@@ -30,13 +36,124 @@ from seplearn.cli.tables import (
     column_names,
     opened,
     read_columns,
+    with_target,
 )
-from seplearn.cli.text import is_terminal, note, printable, say
-from seplearn.cli.told import evaluation_text, model_text
+from seplearn.cli.text import evaluation_text, is_terminal, model_text, note, printable, say
+from seplearn.estimators.tsl import TSLRegressor
 from seplearn.model.evaluation import Evaluation
-from seplearn.regressor import TSLRegressor
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# Defaults that differ from those of the estimator.
+DEFAULTS: dict[str, Any] = {"random_state": 0, "n_jobs": -1}
+# Parameters under a name that reads well in a shell.
+OWN_NAMES = {
+    "n_stages": "--stages",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+    "categorical_features": "--categorical",
+    "monotonic_cst": "--monotone",
+}
+_NO_OPTIONS = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
+_FLAGS = {True: "yes", False: "no"}
 _DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
+
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # not generic in the oldest click allowed
+
+
+class RuleType(_ParamType):
+    """A value that the rule of a parameter allows."""
+
+    name = "value"
+
+    def __init__(self, parameter: Parameter) -> None:
+        self._parameter = parameter
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        parsed = _parse(self._parameter.rule, value) if isinstance(value, str) else value
+        try:
+            self._parameter.rule.check(self._parameter.name, parsed)
+        except (TypeError, ValueError):
+            self.fail(f"must be {self._parameter.rule}, got {value!r}", param, ctx)
+        return parsed
+
+
+def _parse(rule: Rule, text: str) -> Any:
+    """A text as a value that the rule may allow; the rule checks it afterwards."""
+    if isinstance(rule, Choice):
+        return text
+    if isinstance(rule, WordOr):
+        return text if text == rule.word else _parse(rule.otherwise, text)
+    if isinstance(rule, Flag):
+        return {"true": True, "yes": True, "false": False, "no": False}.get(text.lower(), text)
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _metavar(rule: Rule) -> str:
+    if isinstance(rule, Choice):
+        return "|".join(rule.options)
+    if isinstance(rule, WordOr):
+        return f"{rule.word}|{_metavar(rule.otherwise)}"
+    if isinstance(rule, Flag):
+        return "yes|no"
+    whole = not isinstance(rule, Interval) or rule.whole
+    return "integer" if whole else "number"
+
+
+class TwoSections(click.Command):
+    """A command whose help has the estimator's parameters in a section of their own."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, wanted in (("Options", False), ("Parameters of the model", True)):
+            parts = [p for p in self.get_params(ctx) if isinstance(p.type, RuleType) is wanted]
+            records = [record for p in parts if (record := p.get_help_record(ctx)) is not None]
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def estimator_options(function: _Function) -> _Function:
+    """Add an option for every parameter of the estimator but those in ``_NO_OPTIONS``."""
+    for parameter in reversed(TSL_PARAMETERS):
+        if parameter.name in _NO_OPTIONS:
+            continue
+        default = DEFAULTS.get(parameter.name, parameter.default)
+        decorate = click.option(
+            _option(parameter.name),
+            parameter.name,
+            type=RuleType(parameter),
+            metavar=_metavar(parameter.rule),
+            default=_FLAGS[default] if isinstance(default, bool) else default,
+            show_default=True,
+            help=_in_a_shell(parameter.meaning),
+        )
+        function = decorate(function)
+    return function
+
+
+def _option(name: str) -> str:
+    return OWN_NAMES.get(name, "--" + name.replace("_", "-"))
+
+
+def _in_a_shell(text: str) -> str:
+    """A meaning as plain text, other parameters named as options and flags as yes and no."""
+    names, quote = {parameter.name for parameter in TSL_PARAMETERS}, "'"
+
+    def plain(found: re.Match[str]) -> str:
+        name, _, value = found[1].partition("=")
+        return f"{_option(name)} {value.strip(quote)}".strip() if name in names else found[1]
+
+    text = re.sub(r":\w+:`([^`]*)`", r"\1", text)
+    text = re.sub(r"``([^`]*)``", plain, text)
+    return re.sub(r"\b(True|False)\b", lambda found: _FLAGS[found[1] == "True"], text)
 
 
 @click.command(cls=TwoSections)
@@ -65,9 +182,8 @@ _DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
     default="0.2",
     show_default=True,
     metavar="SHARE|TABLE",
-    help="Rows for the "
-    "error that is told: a share held out, or another table. The model that is written is "
-    "fitted to all rows of TABLE. 0 for none.",
+    help="Rows on which the error is measured: a share of TABLE to hold out, or another table. The "
+    "model that is saved is fitted to all rows of TABLE. 0 measures no error.",
 )
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @estimator_options
@@ -106,7 +222,7 @@ def fit(
     model.evaluation_ = evaluation
     if output is not None:
         model.save(output)
-    _tell(model, data, evaluation, validation if share is None else "rows held out")
+    _print_summary(model, data, evaluation, validation if share is None else "rows held out")
     saved = "not saved: -o model.tsl does it" if output is None else f"saved to {output}"
     say(saved, err=True)
 
@@ -121,7 +237,7 @@ class _Columns:
     weight: np.ndarray[Any, Any] | None
 
     def reorder(self, order: np.ndarray[Any, Any]) -> None:
-        """Put the rows into another order; every old column is let go before the next."""
+        """Put the rows into another order, one column at a time to save memory."""
         for name in self.features:
             self.features[name] = self.features[name].take(pa.array(order))
         self.y = self.y[order]
@@ -149,7 +265,9 @@ def _evaluated(model: TSLRegressor, data: _Columns, share: float) -> Evaluation:
     return model.evaluate(*data.rows(slice(n - n_held, n)))
 
 
-def _tell(model: TSLRegressor, data: _Columns, evaluation: Evaluation | None, where: str) -> None:
+def _print_summary(
+    model: TSLRegressor, data: _Columns, evaluation: Evaluation | None, where: str
+) -> None:
     say(f"{printable(data.target)} from {model.n_features_in_} features, {len(data.y):,} rows\n")
     say(model_text(model))
     if evaluation is not None:
@@ -176,9 +294,11 @@ def _in_a_file(validation: str) -> str:
 
 
 def _check_outcomes(validation: str, roles: _Roles) -> None:
-    """Raise before the fit for a table that no error could be told of."""
+    """Raise before the fit if no error could be measured on the table."""
     with opened(validation) as table:
-        column = without(as_plain(read_columns(table, [roles.target])[roles.target]), roles.missing)
+        column = texts_as_missing(
+            as_plain_text(read_columns(table, [roles.target])[roles.target]), roles.missing
+        )
         if table.delimiter is not None:
             column = NumberReader(roles.target, table.delimiter).read(column)
     if column.null_count == len(column):
@@ -188,7 +308,7 @@ def _check_outcomes(validation: str, roles: _Roles) -> None:
 
 
 def _directions(monotone: tuple[str, ...]) -> dict[str, int] | None:
-    """``area=up`` as the estimator takes it."""
+    """``area=up`` in the form of the parameter ``monotonic_cst``."""
     out = {}
     for text in monotone:
         name, _, word = text.rpartition("=")
@@ -224,8 +344,8 @@ def _read(path: str, roles: _Roles) -> dict[str, pa.ChunkedArray]:
         columns = read_columns(table, [name for name in table.names if name not in left_out])
         delimiter = table.delimiter
     cells = None if delimiter is None else TrainingCells(delimiter)
-    for name in columns:  # in place: the text of a column is let go before the next is read
-        column = without(as_plain(columns[name]), roles.missing)
+    for name in columns:  # in place: the memory of a column's text is free before the next is read
+        column = texts_as_missing(as_plain_text(columns[name]), roles.missing)
         try:
             columns[name] = (
                 _typed(name, column, roles) if cells is None else _cells(name, column, roles, cells)
@@ -258,7 +378,7 @@ def _typed(name: str, column: Any, roles: _Roles) -> Any:
     if name in roles.categorical or not pa.types.is_integer(kind):
         return column
     numbers = as_floats(column)
-    remark_on_codes(name, numbers)
+    note_codes(name, numbers)
     return numbers
 
 
@@ -285,7 +405,7 @@ def _training_columns(columns: dict[str, pa.ChunkedArray], roles: _Roles) -> _Co
 
 
 def _finite(column: pa.ChunkedArray, name: str, rows: np.ndarray[Any, Any]) -> Any:
-    """The values of a column; ``rows`` says where in the table they stand."""
+    """The values of a column, all finite; ``rows`` are their row numbers in the table."""
     values = column.to_numpy()
     strange = np.flatnonzero(~np.isfinite(values))
     if len(strange):
@@ -301,7 +421,7 @@ def _refuse_dates(features: dict[str, Any]) -> None:
     if dates:
         out = " ".join(f"--exclude {shlex.quote(name)}" for name in dates)
         raise ValueError(
-            f"the columns {dates} hold dates or times, which have no order by themselves; "
+            f"the columns {dates} hold dates or times, which cannot be used as they are; "
             f"leave them out ({out}), or turn them into numbers first, such as year, month or "
             "days since a start"
         )
