@@ -19,6 +19,7 @@ from seplearn._params import (
 )
 from seplearn.estimator import SeparationEstimator, restored_on_failure
 from seplearn.fitting.fit import check_options, fit_model, make_validation
+from seplearn.fitting.losses import LOSSES
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.progress import Callback, progress
 from seplearn.fitting.reference import reference_rows
@@ -79,6 +80,7 @@ class TSLRegressor(SeparationEstimator):
         n_stages: int = 32,
         *,
         refine: str = "joint",
+        main_effects: bool = False,
         n_starts: int = 2,
         smoothness: str | float = "auto",
         energy: float = 0.07,
@@ -113,6 +115,7 @@ class TSLRegressor(SeparationEstimator):
     ) -> None:
         self.n_stages = n_stages
         self.refine = refine
+        self.main_effects = main_effects
         self.n_starts = n_starts
         self.smoothness = smoothness
         self.energy = energy
@@ -276,10 +279,10 @@ class TSLRegressor(SeparationEstimator):
         self._store(schema, model.scaled(*to_y), [record.scaled(*to_y) for record in records])
 
     def _options(self, directions: tuple[int, ...]) -> FitOptions:
-        names = set(FitOptions.__dataclass_fields__) - {"directions"}
+        names = set(FitOptions.__dataclass_fields__) - {"directions", "loss"}
         values = {name: getattr(self, name) for name in names}
         plain = {n: v.item() if isinstance(v, np.generic) else v for n, v in values.items()}
-        return FitOptions(**plain, directions=directions)
+        return FitOptions(**plain, directions=directions, loss=LOSSES[self.loss])
 
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """Prediction of the model as it stood after each stage, with ``refine="scalars"``.

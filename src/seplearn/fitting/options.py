@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from seplearn.fitting.losses import Loss
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, SortedRows
 from seplearn.kernels.sums import sort_by_bin
 from seplearn.table.binning import Bins
@@ -15,7 +16,6 @@ from seplearn.table.binning import Bins
 Anchor = Literal["medoid", "centroid"]
 Scalars = Literal["nnls", "ols"]
 Products = Literal["difference", "single"]
-Loss = Literal["squared_error", "huber"]
 Refine = Literal["joint", "scalars"]
 
 
@@ -41,6 +41,7 @@ class FitOptions:
     scalars: Scalars
     fit_intercept: bool
     refine: Refine
+    main_effects: bool
     n_starts: int
     smoothness: Literal["auto"] | float
     energy: float
