@@ -35,15 +35,17 @@ class LocalCarrier:
         self._workers = workers
 
     def each(self, function: Callable[..., None], *arguments: Any) -> None:
-        self._map(lambda block: function(block, *arguments))
+        if len(self.blocks) == 1:  # no detour over a thread for a single block
+            function(self.blocks[0], *arguments)
+            return
+        self._workers.map(lambda block: function(block, *arguments), self.blocks)
 
     def total(self, function: Callable[..., FloatArray], *arguments: Any) -> FloatArray:
-        parts: list[FloatArray] = self._map(lambda block: function(block, *arguments))
+        if len(self.blocks) == 1:
+            return function(self.blocks[0], *arguments)
+        parts: list[FloatArray] = self._workers.map(
+            lambda block: function(block, *arguments), self.blocks
+        )
         for sums in parts[1:]:
             parts[0] += sums
         return parts[0]
-
-    def _map(self, run: Callable[[RowBlock], Any]) -> list[Any]:
-        if len(self.blocks) == 1:  # no detour over a thread for a single block
-            return [run(self.blocks[0])]
-        return self._workers.map(run, self.blocks)

@@ -1,8 +1,8 @@
 """The sums over the rows of a bin that everything is learned from, and those of a bag.
 
 One layout for grids and for joint refinement: sums of w P+^2, w P+ r, w P-^2, w P+ P- and w P- r,
-in a row of eight numbers, which is a cache line. A bag also counts its rows. It builds its sums once
-and then keeps them up to date by deltas.
+in a row of eight numbers, which is a cache line. A bag also counts its rows; it builds its sums
+once and then keeps them up to date by deltas.
 """
 
 from __future__ import annotations

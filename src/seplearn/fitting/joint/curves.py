@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -32,20 +33,26 @@ class Axes:
     def offset(self) -> IntArray:
         return self.bins.offset
 
-    def place(self, j: int) -> tuple[int, int, int]:
-        """First bin, ordered bins and direction of an axis."""
-        return int(self.offset[j]), int(self.bins.n_ordered[j]), int(self.direction[j])
+    @cached_property
+    def places(self) -> list[tuple[int, int, int]]:
+        """First bin, ordered bins and direction of every axis."""
+        columns = (self.offset[:-1], self.bins.n_ordered, self.direction)
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
-    def n_bins(self, j: int) -> int:
-        return int(self.offset[j + 1] - self.offset[j])
+    @cached_property
+    def n_bins(self) -> list[int]:
+        """Bins of every axis."""
+        sizes: list[int] = np.diff(self.offset).tolist()
+        return sizes
 
 
 @dataclass(eq=False)
 class StageCurves:
-    """A stage in the coordinates of its refinement: P+- = exp(b0 +- d0 + sum_j (beta_j +- delta_j)).
+    """A stage in the coordinates of its refinement.
 
-    beta is the log of the backbone, delta the tilt. Of a one-branch stage the tilt is zero, and the
-    product that is absent is zero on every row.
+    It is P+ - P- with P+- = exp(b0 +- d0 + sum_j (beta_j +- delta_j)): beta is the log of the
+    backbone, delta the tilt. Of a one-branch stage the tilt is zero, and the product that is absent
+    is zero on every row.
 
     Attributes
     ----------

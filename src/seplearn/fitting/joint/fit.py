@@ -186,7 +186,13 @@ class JointFit:
         carrier = LocalCarrier(rows.reweighted(self._carrier.blocks, weight), self._workers)
         sweep(carrier, curves, self._axes, self._rules(0.0), n_sweeps, self._workers.stop)
         curves.fix_gauge(self._data.bins)
-        return Move(*(a - b for a, b in zip(_arrays(curves), _arrays(self.curves), strict=True)))
+        there, here = _arrays(curves), _arrays(self.curves)
+        return Move(
+            there.curves - here.curves,
+            there.scales - here.scales,
+            there.effects - here.effects,
+            there.intercept - here.intercept,
+        )
 
     def moved(self, move: Move, centre: Move) -> SeparationModel:
         """The model with a move away from ``centre`` added to its curves."""
@@ -294,7 +300,7 @@ def _monotone(branch: Branch, axes: Axes) -> Branch:
     """The branch with the nearest curves that keep the constraints."""
     curves = branch.log_factors.copy()
     for j in np.flatnonzero(axes.direction):
-        first, n_ordered, direction = axes.place(int(j))
+        first, n_ordered, direction = axes.places[j]
         part = slice(first, first + n_ordered)
         weight = axes.bins.frequencies[part] + 1e-12
         make_monotone(curves[part], weight, float(branch.coefficient_sign * direction))
@@ -304,7 +310,7 @@ def _monotone(branch: Branch, axes: Axes) -> Branch:
 def _make_exact(values: FloatArray, axes: Axes, sign: float) -> None:
     """Take rounding out of constrained curves: none falls by an ulp where it must not."""
     for j in np.flatnonzero(axes.direction):
-        first, n_ordered, direction = axes.place(int(j))
+        first, n_ordered, direction = axes.places[j]
         part = slice(first, first + n_ordered)
         running = np.maximum if sign * direction > 0 else np.minimum
         values[part] = running.accumulate(values[part])

@@ -46,7 +46,7 @@ class RowBlock:
 def row_blocks(
     codes: CodeArray, target: FloatArray, weight: FloatArray, residual: FloatArray
 ) -> list[RowBlock]:
-    """Blocks of a table of bins (n, p); their residuals are parts of ``residual``, and change it."""
+    """Blocks of a table of bins (n, p); their residuals are views of ``residual``."""
     blocks = []
     for first in range(0, len(target), ROWS_PER_BLOCK):
         part = slice(first, first + ROWS_PER_BLOCK)

@@ -57,6 +57,7 @@ def sweep(
 
     ``stop[0]`` is set from another thread to end early.
     """
+    visits = [stage.visits(axes) for stage in curves.stages]
     for _ in range(n_sweeps):
         mean_square, mass = settle(carrier, curves, rules)
         noise = _Noise(mean_square, _inflation(curves, mass), mass)
@@ -65,12 +66,12 @@ def sweep(
         for number, stage in enumerate(curves.stages):
             if stop[0]:
                 return mean_square
-            _sweep_stage(carrier, number, stage, axes, rules, noise)
+            _sweep_stage(carrier, number, stage, visits[number], axes, rules, noise)
     return settle(carrier, curves, rules)[0]
 
 
 def settle(carrier: Carrier, curves: Curves, rules: Rules) -> tuple[float, float]:
-    """Renew the least-squares problem and move the constant; mean squared residual, total weight."""
+    """Renew the rows' problem, move the constant; mean squared residual and total weight."""
     carrier.each(rows.renew, rules.loss)
     if rules.fit_intercept:
         total, working, *_ = carrier.total(rows.residual_sums)
@@ -88,7 +89,13 @@ def _inflation(curves: Curves, mass: float) -> float:
 
 
 def _sweep_stage(
-    carrier: Carrier, number: int, stage: StageCurves, axes: Axes, rules: Rules, noise: _Noise
+    carrier: Carrier,
+    number: int,
+    stage: StageCurves,
+    visits: list[int],
+    axes: Axes,
+    rules: Rules,
+    noise: _Noise,
 ) -> None:
     """Update the scale of one stage, then its curves on every axis where it has any.
 
@@ -103,18 +110,17 @@ def _sweep_stage(
     energy = rules.energy * noise.mean_square
     backbone, tilt = scale_step(moments, energy, stage.present)
     stage.scale += (backbone, tilt)
-    visits = stage.visits(axes)
     left = visits[0] if visits else axes.order[0]
-    factors = _constant_factors(backbone, tilt, axes.n_bins(left))
+    factors = _constant_factors(backbone, tilt, axes.n_bins[left])
     for j in visits:
-        n_bins = axes.n_bins(j)
+        n_bins = axes.n_bins[j]
         sums = carrier.total(rows.advance, number, left, factors, j, n_bins)
         left, factors = j, np.empty((2, n_bins))
         freedom = solve(
             sums,
             stage.curves,
             stage.penalties[j],
-            *axes.place(j),
+            *axes.places[j],
             stage.active[j],
             stage.present,
             energy,
@@ -138,16 +144,16 @@ def _sweep_effects(
 ) -> None:
     """Update the main effect of every axis."""
     left = axes.order[0]
-    step = np.zeros(axes.n_bins(left))
+    step = np.zeros(axes.n_bins[left])
     for j in axes.order:
-        n_bins = axes.n_bins(j)
+        n_bins = axes.n_bins[j]
         sums = carrier.total(rows.advance_effect, left, step, j, n_bins)
         left, step = j, np.empty(n_bins)
         freedom = solve_effect(
             sums,
             effects.values,
             effects.penalties[j],
-            *axes.place(j),
+            *axes.places[j],
             noise.mean_square * noise.inflation,
             rules.rate,
             step,
