@@ -64,12 +64,19 @@ def test_curves_have_bands_and_they_are_drawn(fitted):
     assert patches == [2, 4]
 
 
+@pytest.mark.parametrize("level", [0, 1, 1.0, 2, -0.5, np.nan, "0.9", True, None])
+def test_one_rule_for_the_level_of_every_band(fitted, level):
+    model, X, _ = fitted
+    for call in (
+        lambda: model.predict_interval(X, level),
+        lambda: explain.curves(model, 0, level=level),
+    ):
+        with pytest.raises(ValueError, match="level must be a number between 0 and 1, got"):
+            call()
+
+
 def test_what_needs_replicates_says_so(fitted):
-    model, X, y = fitted
-    with pytest.raises(ValueError, match="level must be a number > 0 and <= 1, got 2"):
-        model.predict_interval(X, 2)
-    with pytest.raises(ValueError, match="level must be a number between 0 and 1, got 0"):
-        explain.curves(model, 0, level=0)
+    _, X, y = fitted
     bare = TSLRegressor(n_stages=1, early_stopping=False).fit(X, y)
     with pytest.raises(ValueError, match="predict_interval needs bootstrap replicates"):
         bare.predict_interval(X)

@@ -28,7 +28,8 @@ def check_target(path: str | os.PathLike[str]) -> Path:
 def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file that takes the place of ``path`` if the block ends well, and else leaves no trace."""
     target = check_target(path)
-    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
+    # A name of its own: one made from the target's would be too long where that just fits.
+    temporary = target.with_name(f".seplearn-{uuid4().hex}")
     try:
         with temporary.open("xb") as file:
             yield file

@@ -23,6 +23,13 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and is_real(value)
 
 
+def check_level(level: Any) -> float:
+    """The share of bootstrap replicates inside a band; all of them would be no band."""
+    if not is_real(level) or not 0 < level < 1:
+        raise out_of_range("level", "a number between 0 and 1", level)
+    return float(level)
+
+
 @dataclass(frozen=True)
 class Interval:
     """Numbers between two bounds; ``whole`` for integers, ``above`` to exclude the lower bound."""

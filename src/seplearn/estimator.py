@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from seplearn._rules import Interval
+from seplearn._params import Parameter, check_parameters
+from seplearn._rules import check_level
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
@@ -28,6 +29,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
     """A regressor whose fit leaves a :class:`SeparationModel` behind in ``model_``."""
 
     _kind: ClassVar[str]  # what files call it
+    _parameters: ClassVar[tuple[Parameter, ...]]
     target_name_: str | None
     evaluation_: Evaluation | None
 
@@ -86,7 +88,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         ----------
         X : array-like of shape (n, p)
         level : float
-            Share of the bootstrap replicates inside; needs ``n_bootstrap`` > 0.
+            Share of the bootstrap replicates inside, between 0 and 1; needs ``n_bootstrap`` > 0.
 
         Examples
         --------
@@ -97,14 +99,14 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         >>> bool((low < high).all())
         True
         """
-        Interval(0, 1, above=True).check("level", level)
+        share = check_level(level)
         codes = self._codes(X)
         if self.stages_ and not self.model_.replicates:
             raise ValueError(
                 "predict_interval needs bootstrap replicates: fit TSLRegressor with "
                 "n_bootstrap=100 (SepALS, and stages whose lambda were refitted, have none)"
             )
-        return self.model_.interval(codes, float(level))
+        return self.model_.interval(codes, share)
 
     def predict_stages(self, X: Any) -> FloatArray:
         """Contribution of every stage, shape (n, n_stages).
@@ -172,6 +174,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         params = self.get_params(deep=False)
+        check_parameters(self._parameters, params)  # they may have been set after the fit
         history = tuple(self.history_)
         stored = StoredModel(
             self.model_, self._schema, history, params, self._kind, self.evaluation_

@@ -5,23 +5,22 @@ from __future__ import annotations
 import os
 
 from seplearn._errors import ModelFormatError
-from seplearn._params import SEPALS_PARAMETERS, TSL_PARAMETERS, check_parameters
+from seplearn._params import check_parameters
 from seplearn.estimator import SeparationEstimator
 from seplearn.model.format import read_file
 from seplearn.regressor import TSLRegressor
 from seplearn.sepals import SepALSRegressor
 
-_KINDS = {
-    TSLRegressor._kind: (TSLRegressor, TSL_PARAMETERS),
-    SepALSRegressor._kind: (SepALSRegressor, SEPALS_PARAMETERS),
+_KINDS: dict[str, type[SeparationEstimator]] = {
+    kind._kind: kind for kind in (TSLRegressor, SepALSRegressor)
 }
 
 
 def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
     """Read an estimator that its ``save`` wrote.
 
-    Loading runs no code from the file. Anything that is not a valid model file raises
-    :class:`seplearn.ModelFormatError`.
+    Loading runs no code from the file. Anything that is not a valid model file, or is damaged in a
+    single bit, raises :class:`seplearn.ModelFormatError`.
 
     Parameters
     ----------
@@ -49,10 +48,9 @@ def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
         raise ModelFormatError(
             f"{path}: estimator must be one of {sorted(_KINDS)}, got {stored.estimator!r}"
         )
-    make, table = _KINDS[stored.estimator]
     try:
-        estimator: SeparationEstimator = make(**stored.params)
-        check_parameters(table, estimator.get_params(deep=False))
+        estimator = _KINDS[stored.estimator](**stored.params)
+        check_parameters(estimator._parameters, estimator.get_params(deep=False))
     except (TypeError, ValueError) as error:
         raise ModelFormatError(f"{path}: parameters of the model are not valid: {error}") from error
     estimator._store(stored.schema, stored.model, list(stored.history))

@@ -74,6 +74,7 @@ class TSLRegressor(SeparationEstimator):
     """
 
     _kind = "TSLRegressor"
+    _parameters = TSL_PARAMETERS
 
     def __init__(
         self,

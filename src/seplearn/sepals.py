@@ -69,6 +69,7 @@ class SepALSRegressor(SeparationEstimator):
     """
 
     _kind = "SepALSRegressor"
+    _parameters = SEPALS_PARAMETERS
 
     def __init__(
         self,

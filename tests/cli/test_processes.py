@@ -68,7 +68,7 @@ def test_an_interrupted_write_leaves_no_half_file(files, tmp_path, end):
     deadline = time.monotonic() + 60
     while not any(tmp_path.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert [p.name[:5] for p in tmp_path.iterdir()] == [".out."]
+    assert [p.name[:10] for p in tmp_path.iterdir()] == [".seplearn-"]
     os.kill(process.pid, end)
     process.stdin.close()
     process.wait(60)

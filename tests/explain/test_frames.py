@@ -7,6 +7,8 @@ import pyarrow as pa
 import pytest
 
 from seplearn import TSLRegressor, explain
+from seplearn.explain.axes import bin_values
+from seplearn.table.binning import NumericAxis
 from tests.explained import (
     EXPLANATIONS,
     NAMES,
@@ -354,3 +356,11 @@ def test_texts_are_short_for_long_names_too():
     model = TSLRegressor(**QUICK | {"n_stages": 2}).fit(wide, y)
     sizes = {name: len(repr(make(model, wide))) for name, make in EXPLANATIONS.items()}
     assert {name: size for name, size in sizes.items() if size >= 500} == {}
+
+
+@pytest.mark.parametrize("edges", [[], [10.0], [10.0, 11.0], [10.0, 10.5, 30.0]])
+def test_values_of_open_bins_lie_where_training_values_were(edges):
+    axis = NumericAxis(np.array(edges), None, (9.75, 40.0))
+    values = bin_values(axis)[:-1]
+    assert ((values >= 9.75) & (values <= 40.0)).all()
+    np.testing.assert_array_equal(np.searchsorted(edges, values, "right"), np.arange(len(values)))

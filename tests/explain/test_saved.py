@@ -144,8 +144,8 @@ def test_values_that_many_rows_share_are_remembered(tmp_path):
     assert again.model_.bins.axes[0].values is None
 
 
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*-v[12].tsl")), ids=lambda path: path.name)
-def test_files_of_versions_without_reference_rows_are_explained(path):
+def test_a_file_without_reference_rows_is_explained():
+    path = GOLDEN / "single-v4.tsl"
     model = load_model(path)
     rows = pd.read_json(path.with_suffix(".json"), typ="series")["rows"]
     X = pd.DataFrame(rows)

@@ -2,6 +2,8 @@
 
 import json
 import re
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ import pytest
 
 from seplearn import TSLRegressor, datasets, report
 from seplearn.model.evaluation import Evaluation
+from seplearn.model.stage import Stage
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +130,19 @@ def test_targets_of_any_size_have_a_page():
     X, y = datasets.masked_interaction(300, random_state=0)
     model = TSLRegressor(2, early_stopping=False, random_state=0).fit(X, 1e200 * y)
     assert content(report.report_html(model, X, 1e200 * y))["rows"]
+
+
+def test_a_page_beyond_all_numbers_is_refused_in_words():
+    X, y = datasets.masked_interaction(100, random_state=0)
+    model = TSLRegressor(1, early_stopping=False, random_state=0).fit(X, y)
+    branches = [
+        replace(b, log_scale=709.0, log_factors=50.0 * b.log_factors)
+        for b in model.stages_[0].branches
+    ]
+    model.model_ = replace(model.model_, stages=(Stage(*branches),))
+    with (
+        np.errstate(all="ignore"),
+        warnings.catch_warnings(action="ignore"),
+        pytest.raises(ValueError, match="beyond the largest number; if y is that large"),
+    ):
+        report.report_html(model)

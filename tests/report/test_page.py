@@ -237,3 +237,44 @@ def test_other_kinds_of_models_have_pages_too(flats, tmp_path, open_page):
             entered = [on_the_page(axis, v) for axis, v in zip(axes, row, strict=True)]
             shown = float(opened.page.evaluate(SET_ROW, entered))
             assert shown == pytest.approx(model.predict(rows[k : k + 1])[0], rel=1e-9), name
+
+
+@pytest.fixture(scope="module")
+def houses():
+    """Years of which there are two, and sizes with a heavy tail, far from zero."""
+    random = np.random.default_rng(0)
+    n = 400
+    X = pd.DataFrame(
+        {
+            "year": random.choice([2014.0, 2015.0], n, p=[0.7, 0.3]),
+            "share": random.choice([0.1 + 0.2, 1 / 3, 0.7], n),
+            "size": 1000.0 + np.round(random.lognormal(0, 2, n), 3),
+            "alike": np.full(n, 17.0),
+        }
+    )
+    y = X["year"] - 2014 + np.log(X["size"] - 999) * X["share"]
+    model = TSLRegressor(2, early_stopping=False, random_state=0).fit(X, y)
+    return model, X
+
+
+SLIDE = "(node, place) => { node.value = place; node.dispatchEvent(new Event('input')); }"
+
+
+def test_the_typical_row_and_the_ends_of_sliders_lie_in_the_data(houses, tmp_path, open_page):
+    model, X = houses
+    path = tmp_path / "houses.html"
+    report.write_report(model, path)
+    opened = open_page(path)
+    for j, name in enumerate(X):
+        box = opened.page.locator(f"[data-feature='{j}']")
+        few = set(X[name].unique()) if X[name].nunique() < 10 else None
+        low, high = model.model_.bins.axes[j].range
+        last = int(box.locator("[type=range]").get_attribute("max"))
+        for place in (None, 0, last):
+            if place is not None:
+                box.locator("[type=range]").evaluate(SLIDE, place)
+            value = float(box.locator("[type=number]").input_value())
+            assert low <= value <= high, (name, place, value)
+            assert few is None or value in few, (name, place, value)
+            assert "training values" not in box.inner_text()
+            assert place is None or int(box.locator("[type=range]").input_value()) == place

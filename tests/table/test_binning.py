@@ -128,6 +128,28 @@ def test_numbers_as_levels_are_found_again_as_floats():
     assert bins.codes(open_table(np.array([[2.0], [10.0], [3.0]])), [0])[:, 0].tolist() == [1, 0, 4]
 
 
+@pytest.mark.parametrize(
+    "values", [[True, 1, "a", False, 0], [1, True, 0, False, "a"]], ids=["True first", "1 first"]
+)
+def test_true_is_not_the_level_1(values):
+    column = np.array([*values, np.True_, 1.0, "1", "True"], dtype=object)[:, None]
+    bins, codes = binned(column, categorical=[True])
+    [axis] = bins.axes
+    assert axis.levels == ("0", "1", "False", "True", "a")
+    assert [axis.levels[code] for code in codes[:, 0]] == [
+        *map(str, values), "True", "1", "1", "True",
+    ]  # fmt: skip
+
+
+def test_booleans_are_found_again_as_numbers_and_apart_from_other_numbers():
+    bins, _ = binned(np.array([[True], [False]], dtype=object), categorical=[True])
+    later = open_table(np.array([[1], [True], [0.0], [2], ["True"]], dtype=object))
+    assert bins.axes[0].codes(later, 0).tolist() == [1, 1, 0, 4, 1]
+    numbers, _ = binned(np.array([["a"], [1], [0]], dtype=object), categorical=[True])
+    later = open_table(np.array([[1], [True], [1.0], [False]], dtype=object))
+    assert numbers.axes[0].codes(later, 0).tolist() == [1, 5, 1, 5]
+
+
 def test_ten_thousand_levels():
     names = np.array([[f"level {k}"] for k in range(10_000)] * 2)
     _bins, codes = binned(names, categorical=[True], min_category_count=2)

@@ -83,12 +83,17 @@ def bin_bounds(axis: NumericAxis) -> FloatArray:
 
 
 def bin_values(axis: Axis) -> Any:
-    """A value in every bin: the only one, the middle, the level; NaN for missing numbers."""
+    """A value in every bin: the only one, the middle, the level; NaN for missing numbers.
+
+    The outermost bins are open; their values lie where training values were.
+    """
     if isinstance(axis, CategoricalAxis):
         return np.array(level_names(axis), dtype=object)
     if axis.values is not None:
         return np.append(axis.values, np.nan)
     bounds = bin_bounds(axis)
+    if axis.range is not None:
+        bounds = np.clip(bounds, *axis.range)
     return np.append(bounds[:-1] / 2 + bounds[1:] / 2, np.nan)
 
 

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn._errors import out_of_range
+from seplearn._rules import check_level
 from seplearn.explain.axes import bin_values
 from seplearn.explain.products import SIDE_SIGN, constants, side_factors, support
 from seplearn.explain.result import Explanation, band_of, distinct_names
-from seplearn.explain.subject import Subject, check_level
+from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import BoolArray, FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference

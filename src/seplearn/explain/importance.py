@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from seplearn._rules import check_level
 from seplearn.explain.products import sides
 from seplearn.explain.result import Explanation, band_of
-from seplearn.explain.subject import Subject, check_level, check_number
+from seplearn.explain.subject import Subject, check_number
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference

@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from seplearn._rules import check_level
 from seplearn.explain.axes import remark, row_texts
 from seplearn.explain.curves import backbone_and_tilt, stage_scales
 from seplearn.explain.importance import shares
 from seplearn.explain.products import rest_of_products
 from seplearn.explain.result import Explanation, band_of
-from seplearn.explain.subject import Subject, check_level, check_position
+from seplearn.explain.subject import Subject, check_position
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.table.binning import CategoricalAxis

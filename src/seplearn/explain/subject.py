@@ -132,8 +132,3 @@ def check_number(name: str, value: Any, rule: str, allows: Callable[[float], boo
     if not is_number or not allows(float(value)):
         raise out_of_range(name, rule, value)
     return float(value)
-
-
-def check_level(level: Any) -> float:
-    """The share of replicates inside a band."""
-    return check_number("level", level, "a number between 0 and 1", lambda v: 0 < v < 1)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from seplearn._errors import ModelFormatError
 from seplearn.kernels.arrays import FloatArray
+from seplearn.model.checks import count, finite, require, table
 
 _N_GROUPS = 10
-_N_BARS = 24
+_BARS = np.linspace(-1.0, 1.0, 24 + 1)  # edges of bars, symmetric about zero
 _OUTER = 0.01  # share of the residuals on either side that are counted in the outermost bars
+_LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -62,21 +65,21 @@ class Evaluation:
         0.6666666666666666
         """
         weight = np.ones(len(y)) if weight is None else weight
+        unit = _unit(max(float(np.abs(y).max()), float(np.abs(prediction).max())))
+        y, prediction = y / unit, prediction / unit  # so that no sum and no square overflows
         residual = y - prediction
         rmse = _root_mean_square(residual, weight)
-        spread = _root_mean_square(y - np.average(y, weights=weight), weight)
         groups = _groups(prediction, weight)
-        edges = _edges(residual)
-        inside = residual.clip(edges[0], edges[-1])
+        reach = float(np.quantile(np.abs(residual), 1.0 - 2.0 * _OUTER)) or 1.0
         return Evaluation(
             n_rows=len(y),
-            rmse=rmse,
-            mae=float(np.average(np.abs(residual), weights=weight)),
-            r2=1.0 - (rmse / spread) ** 2 if spread > 0 else 0.0,
-            predicted=tuple(float(np.average(prediction[g], weights=weight[g])) for g in groups),
-            actual=tuple(float(np.average(y[g], weights=weight[g])) for g in groups),
-            residual_edges=tuple(edges.tolist()),
-            residual_counts=tuple(np.histogram(inside, edges, weights=weight)[0].tolist()),
+            rmse=_times(rmse, unit),
+            mae=_times(_mean(np.abs(residual), weight), unit),
+            r2=_explained(y, rmse, weight),
+            predicted=tuple(_times(_mean(prediction[g], weight[g]), unit) for g in groups),
+            actual=tuple(_times(_mean(y[g], weight[g]), unit) for g in groups),
+            residual_edges=tuple((_times(reach, unit) * _BARS).tolist()),
+            residual_counts=_counts(residual, reach * _BARS, weight),
         )
 
     def to_plain(self) -> dict[str, Any]:
@@ -86,22 +89,56 @@ class Evaluation:
     @staticmethod
     def from_plain(values: Any) -> Evaluation:
         """Read what :meth:`to_plain` wrote; raise ModelFormatError for anything else."""
-        known = {field.name for field in fields(Evaluation)}
-        if not isinstance(values, dict) or set(values) != known:
-            raise ModelFormatError("not a valid seplearn model: fields of the evaluation")
-        lists = {k: tuple(float(x) for x in v) for k, v in values.items() if isinstance(v, list)}
-        single = {k: float(v) for k, v in values.items() if k not in lists}
-        numbers = [*single.values(), *(x for v in lists.values() for x in v)]
-        if not np.isfinite(numbers).all() or len(lists) != 4:
-            raise ModelFormatError("not a valid seplearn model: numbers of the evaluation")
-        n_rows = int(single.pop("n_rows"))
-        return Evaluation(n_rows=n_rows, **single, **lists)  # type: ignore[arg-type]
+        given = table(values, {field.name for field in fields(Evaluation)}, "the evaluation")
+        single = {name: finite(given[name]) for name in ("rmse", "mae", "r2")}
+        lists = {name: _numbers(given[name]) for name in given.keys() - {"n_rows", *single}}
+        sizes = {name: len(numbers) for name, numbers in lists.items()}
+        groups, bars = sizes["predicted"], sizes["residual_counts"]
+        alike = groups == sizes["actual"] and sizes["residual_edges"] == bars + 1 == len(_BARS)
+        require(alike and groups <= _N_GROUPS, "lengths of lists of the evaluation")
+        return Evaluation(n_rows=count(given["n_rows"]), **single, **lists)  # type: ignore[arg-type]
+
+
+def _numbers(values: Any) -> tuple[float, ...]:
+    require(isinstance(values, list), "numbers of the evaluation must be a list")
+    return tuple(finite(value) for value in values)
+
+
+def _unit(size: float) -> float:
+    """A power of two of about this size: dividing by it rounds nothing."""
+    return math.ldexp(1.0, math.frexp(size)[1] - 1) if size > 0 else 1.0
+
+
+def _mean(values: FloatArray, weight: FloatArray) -> float:
+    """Weights are divided by the largest: their sum may overflow."""
+    return float(np.average(values, weights=weight / weight.max()))
 
 
 def _root_mean_square(values: FloatArray, weight: FloatArray) -> float:
-    """Divided by the largest before squaring, so that no unit overflows."""
+    """Divided by the largest before squaring, so that no square vanishes."""
     size = float(np.abs(values).max()) or 1.0
-    return size * float(np.sqrt(np.average((values / size) ** 2, weights=weight)))
+    return size * float(np.sqrt(_mean((values / size) ** 2, weight)))
+
+
+def _times(value: float, unit: float) -> float:
+    """The product, or the largest number where it is beyond all numbers."""
+    return float(np.clip(value * unit, -_LARGEST, _LARGEST))
+
+
+def _explained(y: FloatArray, rmse: float, weight: FloatArray) -> float:
+    """R2; where it is beyond all numbers, one of about that size."""
+    spread = _root_mean_square(y - _mean(y, weight), weight)
+    if spread == 0.0 or y.min() == y.max():
+        return 0.0
+    return 1.0 - min(rmse / spread, math.sqrt(_LARGEST) / 2) ** 2
+
+
+def _counts(residual: FloatArray, edges: FloatArray, weight: FloatArray) -> tuple[float, ...]:
+    """Weight of the rows in every bar."""
+    largest = float(weight.max())
+    inside = residual.clip(edges[0], edges[-1])
+    shares = np.histogram(inside, edges, weights=weight / largest)[0]
+    return tuple(_times(share, largest) for share in shares.tolist())
 
 
 def _groups(prediction: FloatArray, weight: FloatArray) -> list[np.ndarray[Any, Any]]:
@@ -109,10 +146,3 @@ def _groups(prediction: FloatArray, weight: FloatArray) -> list[np.ndarray[Any, 
     order = np.argsort(prediction, kind="stable")
     order = order[weight[order] > 0]
     return [part for part in np.array_split(order, min(_N_GROUPS, len(order))) if len(part)]
-
-
-def _edges(residual: FloatArray) -> FloatArray:
-    """Edges of bars that are symmetric about zero."""
-    reach = float(np.quantile(np.abs(residual), 1.0 - 2.0 * _OUTER)) or 1.0
-    edges: FloatArray = np.linspace(-reach, reach, _N_BARS + 1)
-    return edges

@@ -1,42 +1,60 @@
-"""Model files: safetensors with a JSON header. Loading runs no code and believes nothing."""
+"""Model files: arrays with a JSON header. Loading runs no code and believes nothing."""
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+import stat
+import sys
+from dataclasses import dataclass, replace
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load as load_tensors
-from safetensors.numpy import save as save_tensors
 
 from seplearn._errors import ModelFormatError
 from seplearn._files import check_target, replaced
 from seplearn.kernels.arrays import FloatArray
+from seplearn.model.checks import Supply, count, finite, flag, floats, require, table, text_or_none
+from seplearn.model.container import Arrays, pack, unpack
 from seplearn.model.evaluation import Evaluation
+from seplearn.model.header import (
+    plain_parameter,
+    plain_range,
+    plain_record,
+    read_parameters,
+    read_range,
+    read_record,
+)
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Branch, Stage
+from seplearn.model.version3 import as_version_4
 from seplearn.table.binning import MAX_BINS, MAX_LEVELS, Axis, Bins, CategoricalAxis, NumericAxis
 from seplearn.table.schema import Schema
 
 FORMAT = "seplearn-model"
-# 2: what joint refinement adds to parameters and history, and bootstrap replicates.
-# 3: reference rows, values of numeric features that have few, the library of the table, and
-#    which estimator it is.
-VERSION = 3
-_KEY = "seplearn"
-_LARGEST_HEADER = 100 * 2**20
-_RECORD_OF_VERSION_1 = {
-    "loss", "n_kept", "n_grids", "mean_actions", "scalars", "intercept", "seconds",
+# 3: that of release 0.1.0.
+# 4: a checksum; names, levels and the scalars of the history in arrays.
+VERSION = 4
+_HEADER = {
+    "format", "version", "library", "estimator", "names", "frame", "target", "evaluation", "axes",
+    "intercept", "stages", "history", "params",
 }  # fmt: skip
+_ARRAYS = {
+    "frequencies", "edges", "values", "log_factors", "coefficients", "negative",
+    "replicate_log_factors", "replicate_log_scales", "replicate_intercepts", "history_scalars",
+    "name_ends", "names",
+}  # fmt: skip
+_REFERENCE_ARRAYS = {"reference_codes", "reference_weight"}
+_LARGEST_LOG_FACTOR = 1500.0  # twice the log of the smallest factor that a fit makes
+_LARGEST_LOG_SCALE = math.log(sys.float_info.max)
+_MOST_REPLICATES = 1_000_000  # each takes more memory than it takes in a file
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,46 +70,51 @@ class StoredModel:
 
 
 def write_file(path: str | os.PathLike[str], stored: StoredModel) -> None:
-    """Write a model file, all or nothing."""
+    """Write a model file, all or nothing; what could not be read again is not written."""
     check_target(path)
     data = encode(stored)
+    try:
+        decode(data, "the file")
+    except ModelFormatError as error:
+        raise ValueError(f"the model cannot be saved: {error}") from error
     with replaced(path) as file:
         file.write(data)
 
 
 def read_file(path: str | os.PathLike[str]) -> StoredModel:
     """Read a file that :func:`write_file` wrote; raise ModelFormatError for any other."""
-    return decode(Path(path).read_bytes(), str(path))
+    place = Path(path)
+    kind = place.stat().st_mode  # before it is opened: a pipe would wait for a writer
+    if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+        raise ModelFormatError(f"{path} must be a file, got a device or a pipe")
+    with place.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > _memory():
+            raise ModelFormatError(f"{path} is larger than the memory of this machine")
+        return _read(file, size, str(path))
+
+
+def _memory() -> float:
+    """Bytes of memory this machine has, where the system tells."""
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return math.inf
+    return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
 
 
 def encode(stored: StoredModel) -> bytes:
     """The bytes of a model file."""
-    bins = stored.model.bins
-    branches, n_flat = _branches(stored.model), len(bins.frequencies)
-    numeric = [axis for axis in bins.axes if isinstance(axis, NumericAxis)]
-    edges = [axis.edges for axis in numeric]
-    values = [axis.values for axis in numeric if axis.values is not None]
-    tensors = {
-        "frequencies": bins.frequencies,
-        "edges": np.concatenate([*edges, np.empty(0)]),
-        "values": np.concatenate([*values, np.empty(0)]),
-        "log_factors": np.array([b.log_factors for b in branches]).reshape(len(branches), n_flat),
-        "coefficients": np.array(
-            [(b.coefficient_sign, b.log_scale) for b in branches], dtype=np.float64
-        ).reshape(-1, 2),
-        "negative": np.array(
-            [b.negative for b in branches if b.negative is not None], dtype=np.uint8
-        ).reshape(-1, len(bins.frequencies)),
-    } | _replicate_tensors(stored.model, len(branches))
-    if stored.model.reference is not None:
-        tensors["reference_codes"] = stored.model.reference.codes.astype(np.uint16)
-        tensors["reference_weight"] = stored.model.reference.weight
+    bins, names = stored.model.bins, stored.schema.names
+    texts = [*(names or ())]
+    for axis in bins.axes:
+        if isinstance(axis, CategoricalAxis):
+            texts += [*axis.levels, *axis.rare]
+    scalars = [pair for record in stored.history for pair in record.scalars]
     header = {
         "format": FORMAT,
         "version": VERSION,
         "library": version("seplearn"),
         "estimator": stored.estimator,
-        "names": stored.schema.names,
+        "names": names is not None,
         "frame": stored.schema.library,
         "target": stored.schema.target,
         "evaluation": None if stored.evaluation is None else stored.evaluation.to_plain(),
@@ -101,54 +124,24 @@ def encode(stored: StoredModel) -> bytes:
             [_branch_header(branch) for branch in (stage.plus, stage.minus)]
             for stage in stored.model.stages
         ],
-        "history": [asdict(record) for record in stored.history],
-        "params": {name: _plain_parameter(value) for name, value in stored.params.items()},
+        "history": [plain_record(record) for record in stored.history],
+        "params": {name: plain_parameter(value) for name, value in stored.params.items()},
     }
-    contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-    data: bytes = save_tensors(contiguous, metadata={_KEY: json.dumps(header)})
-    return data
-
-
-def _branches(model: SeparationModel) -> list[Branch]:
-    return [branch for stage in model.stages for branch in stage.branches]
-
-
-def _replicate_tensors(model: SeparationModel, n_branches: int) -> dict[str, FloatArray]:
-    """Curves, coefficients and constants of the bootstrap replicates; their stages are alike."""
-    n, n_flat = len(model.replicates), len(model.bins.frequencies)
-    branches = [_branches(replicate) for replicate in model.replicates]
-    curves = [[b.log_factors for b in row] for row in branches]
-    scales = [[b.log_scale for b in row] for row in branches]
-    return {
-        "replicate_log_factors": np.array(curves, dtype=np.float64).reshape(n, n_branches, n_flat),
-        "replicate_log_scales": np.array(scales, dtype=np.float64).reshape(n, n_branches),
-        "replicate_intercepts": np.array([r.intercept for r in model.replicates], np.float64),
-    }
+    arrays = (
+        _bin_arrays(bins)
+        | _branch_arrays(stored.model)
+        | _replicate_arrays(stored.model)
+        | _text_arrays(texts)
+        | {"history_scalars": np.array(scalars, dtype=np.float64).reshape(-1, 2)}
+    )
+    return pack(json.dumps(header), arrays)
 
 
 def _axis_header(axis: Axis) -> dict[str, Any]:
     if isinstance(axis, NumericAxis):
-        ends = None if axis.range is None else [_end(end) for end in axis.range]
-        known = axis.values is not None
+        known, ends = axis.values is not None, plain_range(axis.range)
         return {"kind": "numeric", "n_edges": len(axis.edges), "values": known, "range": ends}
-    return {"kind": "categorical", "levels": axis.levels, "rare": axis.rare}
-
-
-def _end(value: float) -> float | None:
-    """The end of a range as JSON, which has no infinity."""
-    return value if math.isfinite(value) else None
-
-
-def _range(ends: Any) -> tuple[float, float] | None:
-    if ends is None:
-        return None
-    low, high = ends
-    low, high = (
-        -math.inf if low is None else _finite(low),
-        math.inf if high is None else _finite(high),
-    )
-    _require(low <= high, "range of a numeric feature")
-    return low, high
+    return {"kind": "categorical", "n_levels": len(axis.levels), "n_rare": len(axis.rare)}
 
 
 def _branch_header(branch: Branch | None) -> str:
@@ -157,139 +150,185 @@ def _branch_header(branch: Branch | None) -> str:
     return "positive" if branch.negative is None else "signed"
 
 
-def _plain_parameter(value: Any) -> Any:
-    """A parameter as JSON; a RandomState becomes its state."""
-    if isinstance(value, np.random.RandomState):
-        state: Any = value.get_state(legacy=False)
-        key = [int(word) for word in state["state"]["key"]]
-        return {"RandomState": [key, state["state"]["pos"], state["has_gauss"], state["gauss"]]}
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain_parameter(item) for item in value]
-    if isinstance(value, Mapping):
-        return {str(key): _plain_parameter(item) for key, item in value.items()}
-    return value
+def _bin_arrays(bins: Bins) -> Arrays:
+    numeric = [axis for axis in bins.axes if isinstance(axis, NumericAxis)]
+    edges = [axis.edges for axis in numeric]
+    values = [axis.values for axis in numeric if axis.values is not None]
+    return {
+        "frequencies": bins.frequencies,
+        "edges": np.concatenate([*edges, np.empty(0)]),
+        "values": np.concatenate([*values, np.empty(0)]),
+    }
 
 
-def _parameter(value: Any) -> Any:
-    if isinstance(value, dict) and isinstance(value.get("RandomState"), list):
-        key, position, has_gauss, gauss = value["RandomState"]
-        random = np.random.RandomState()
-        random.set_state(("MT19937", np.array(key, dtype=np.uint32), position, has_gauss, gauss))
-        return random
-    return value
+def _branches(model: SeparationModel) -> list[Branch]:
+    return [branch for stage in model.stages for branch in stage.branches]
+
+
+def _branch_arrays(model: SeparationModel) -> Arrays:
+    branches, n_flat = _branches(model), len(model.bins.frequencies)
+    scales = [(b.coefficient_sign, b.log_scale) for b in branches]
+    negative = [b.negative for b in branches if b.negative is not None]
+    arrays: Arrays = {
+        "log_factors": np.array([b.log_factors for b in branches]).reshape(len(branches), n_flat),
+        "coefficients": np.array(scales, dtype=np.float64).reshape(-1, 2),
+        "negative": np.array(negative, dtype=np.uint8).reshape(-1, n_flat),
+    }
+    if model.reference is not None:
+        arrays["reference_codes"] = model.reference.codes.astype(np.uint16)
+        arrays["reference_weight"] = model.reference.weight
+    return arrays
+
+
+def _replicate_arrays(model: SeparationModel) -> Arrays:
+    """Curves, coefficients and constants of the bootstrap replicates; their stages are alike."""
+    shape = len(model.replicates), len(_branches(model))
+    branches = [_branches(replicate) for replicate in model.replicates]
+    curves = np.array([[b.log_factors for b in row] for row in branches], dtype=np.float64)
+    scales = np.array([[b.log_scale for b in row] for row in branches], dtype=np.float64)
+    return {
+        "replicate_log_factors": curves.reshape(*shape, len(model.bins.frequencies)),
+        "replicate_log_scales": scales.reshape(shape),
+        "replicate_intercepts": np.array([r.intercept for r in model.replicates], np.float64),
+    }
+
+
+def _text_arrays(texts: list[str]) -> Arrays:
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return {
+        "names": np.frombuffer(b"".join(encoded), dtype=np.uint8),
+        "name_ends": np.cumsum([len(text) for text in encoded], dtype=np.int64),
+    }
 
 
 def decode(data: bytes, source: str) -> StoredModel:
     """The model in the bytes of a file; every number is checked before it is believed."""
+    return _read(io.BytesIO(data), len(data), source)
+
+
+def _read(file: BinaryIO, size: int, source: str) -> StoredModel:
     try:
-        header = _read_header(data)
-        tensors = load_tensors(data)
-        return _assemble(header, tensors)
+        container = unpack(file, size, _ARRAYS | _REFERENCE_ARRAYS)
+        header, arrays = _read_header(container.text), container.arrays
+        is_new = header["version"] == VERSION
+        require(container.has_checksum == is_new, "a checksum belongs to files from version 4 on")
+        if is_new:
+            return _assemble(header, arrays, _read_texts(arrays))
+        return _assemble(*as_version_4(header, arrays))
     except ModelFormatError as error:
         raise ModelFormatError(f"{source}: {error}") from error
     except (
-        SafetensorError, ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError,
-        RecursionError, MemoryError,
+        ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError,
+        MemoryError,
     ) as error:  # fmt: skip
         raise ModelFormatError(f"{source} is not a seplearn model file: {error!r}") from error
 
 
-def _read_header(data: bytes) -> dict[str, Any]:
-    length = int.from_bytes(data[:8], "little")
-    _require(
-        len(data) >= 8 and length <= min(len(data) - 8, _LARGEST_HEADER),
-        "it has no header, or a part of one",
+def _read_header(text: str) -> dict[str, Any]:
+    header = json.loads(text)
+    require(isinstance(header, dict) and header.get("format") == FORMAT, "unknown format")
+    number = header.get("version")
+    require(
+        type(number) is int and 3 <= number <= VERSION,
+        f"format version {number!r} is not one of 3 to {VERSION}; a newer seplearn may read it",
     )
-    outer = json.loads(data[8 : 8 + length])
-    header = json.loads(outer["__metadata__"][_KEY])
-    _require(isinstance(header, dict) and header.get("format") == FORMAT, "unknown format")
-    number = header["version"]
-    _require(
-        isinstance(number, int) and 1 <= number <= VERSION,
-        f"format version {number!r} is not one of 1 to {VERSION}; a newer seplearn may read it",
-    )
-    checked: dict[str, Any] = header
-    return checked
+    unknown = sorted(set(header) - _HEADER)
+    require(not unknown, f"unknown fields {unknown[:3]} of the header")
+    return dict(header)
 
 
-def _assemble(header: dict[str, Any], tensors: Mapping[str, Any]) -> StoredModel:
-    edges = _tensor(tensors, "edges", (None,), allow_infinite=True)
-    values = _tensor(tensors, "values", (None,), True) if "values" in tensors else np.empty(0)
-    axes = _axes(header["axes"], edges, values)
+def _read_texts(arrays: Arrays) -> list[str]:
+    raw, ends = arrays["names"], arrays["name_ends"]
+    require(raw.dtype == np.uint8 and raw.ndim == 1, "type of the texts")
+    require(ends.dtype == np.int64 and ends.ndim == 1, "type of the ends of texts")
+    bounds = np.concatenate([[0], ends])
+    ordered = bool((bounds[1:] >= bounds[:-1]).all()) and bounds[-1] == len(raw)
+    require(ordered, "ends of the texts")
+    data, places = raw.tobytes(), bounds.tolist()
+    return [data[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(places)]
+
+
+def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> StoredModel:
+    table(header, _HEADER, "the header")
+    require(isinstance(header["axes"], list), "axes must be a list")
+    texts = Supply(all_texts, "texts")
+    names = tuple(texts.take(len(header["axes"]))) if flag(header["names"]) else None
+    require(names is None or len(set(names)) == len(names), "names must be distinct")
+    bins = _bins(header["axes"], arrays, texts)
+    texts.finish()
+    target = text_or_none(header["target"], "name of the target")
+    library = text_or_none(header["frame"], "library of the table")
+    model = SeparationModel(
+        bins, finite(header["intercept"]), _stages(header["stages"], arrays, bins)
+    )
+    model = replace(model, replicates=_replicates(model, arrays))
+    if _REFERENCE_ARRAYS & set(arrays):
+        model = replace(model, reference=_reference(bins, arrays))
+    scalars = Supply(floats(arrays["history_scalars"], "scalars", (None, 2), math.inf), "scalars")
+    require(isinstance(header["history"], list), "history must be a list")
+    history = tuple(read_record(record, scalars) for record in header["history"])
+    scalars.finish()
+    require(type(header["estimator"]) is str, "name of the estimator")
+    kept = header["evaluation"]
+    return StoredModel(
+        model,
+        Schema(bins.n_axes, names, library, target),
+        history,
+        read_parameters(header["params"]),
+        header["estimator"],
+        None if kept is None else Evaluation.from_plain(kept),
+    )
+
+
+def _bins(headers: list[Any], arrays: Arrays, texts: Supply) -> Bins:
+    require(len(headers) > 0, "a model has at least one feature")
+    edges = Supply(floats(arrays["edges"], "edges", (None,), math.inf), "edges")
+    values = Supply(floats(arrays["values"], "values", (None,), math.inf), "values")
+    axes = tuple(_axis(header, edges, values, texts) for header in headers)
+    edges.finish()
+    values.finish()
     n_flat = sum(axis.n_bins for axis in axes)
-    frequencies = _tensor(tensors, "frequencies", (n_flat,))
-    bins = Bins(axes, frequencies)
-    _require(bool((frequencies >= 0).all()), "frequencies must not be negative")
-    _require(np.allclose(bins.means(np.ones(n_flat)), 1.0), "frequencies must sum to one")
-    stages = _stages(header["stages"], tensors, n_flat)
-    names = header["names"]
-    if names is not None:
-        _require(_texts(names) and len(set(names)) == len(names) == len(axes), "names of features")
-    library = header.get("frame")
-    _require(library is None or isinstance(library, str), "library of the table")
-    target = header.get("target")
-    _require(target is None or isinstance(target, str), "name of the target")
-    schema = Schema(len(axes), None if names is None else tuple(names), library, target)
-    model = SeparationModel(bins, _finite(header["intercept"]), stages)
-    if header["version"] >= 2:
-        model = replace(model, replicates=_replicates(model, tensors))
-    if "reference_codes" in tensors:
-        model = replace(model, reference=_reference(bins, tensors))
-    history = tuple(_record(record) for record in header["history"])
-    params = header["params"]
-    _require(isinstance(params, dict), "parameters must be a table")
-    if header["version"] == 1:  # written when there was nothing but the paper's way
-        params = {"refine": "scalars"} | params
-    params = {k: _parameter(v) for k, v in params.items()}
-    estimator = header.get("estimator", "TSLRegressor")
-    _require(isinstance(estimator, str), "name of the estimator")
-    kept = header.get("evaluation")
-    evaluation = None if kept is None else Evaluation.from_plain(kept)
-    return StoredModel(model, schema, history, params, estimator, evaluation)
+    bins = Bins(axes, floats(arrays["frequencies"], "frequencies", (n_flat,)))
+    require(bool((bins.frequencies >= 0).all()), "frequencies must not be negative")
+    require(np.allclose(bins.means(np.ones(n_flat)), 1.0), "frequencies must sum to one")
+    return bins
 
 
-def _axes(headers: Any, edges: FloatArray, values: FloatArray) -> tuple[Axis, ...]:
-    _require(isinstance(headers, list) and len(headers) > 0, "a model has at least one feature")
-    axes: list[Axis] = []
-    used = values_used = 0
-    for header in headers:
-        if header["kind"] == "numeric":
-            size = header["n_edges"]
-            _require(isinstance(size, int) and 0 <= size < MAX_BINS, "number of edges")
-            own = edges[used : used + size]
-            _require(len(own) == size and bool((own[1:] > own[:-1]).all()), "edges must ascend")
-            known = None
-            if header.get("values"):
-                known = values[values_used : values_used + size + 1]
-                _require(len(known) == size + 1, "values of a numeric feature")
-                values_used += size + 1
-            axes.append(NumericAxis(own, known, _range(header.get("range"))))
-            used += size
-        else:
-            _require(header["kind"] == "categorical", "unknown kind of feature")
-            levels, rare = header["levels"], header["rare"]
-            _require(_texts(levels) and _texts(rare), "levels must be strings")
-            distinct = len(set(levels) | set(rare)) == len(levels) + len(rare)
-            _require(distinct and len(levels) <= MAX_LEVELS, "levels must be distinct")
-            axes.append(CategoricalAxis(tuple(levels), tuple(rare)))
-    _require(used == len(edges) and values_used == len(values), "edges or values left over")
-    return tuple(axes)
+def _axis(header: Any, edges: Supply, values: Supply, texts: Supply) -> Axis:
+    require(isinstance(header, dict), "a feature must be a table")
+    if header.get("kind") == "numeric":
+        given = table(header, {"kind", "n_edges", "values", "range"}, "a numeric feature")
+        own = edges.take(count(given["n_edges"], MAX_BINS - 1))
+        require(bool((own[1:] > own[:-1]).all()), "edges must ascend")
+        known = values.take(len(own) + 1) if flag(given["values"]) else None
+        if known is not None:
+            bins = np.searchsorted(own, known, side="right")
+            require(bool((bins == np.arange(len(known))).all()), "values must lie in their bins")
+        return NumericAxis(own, known, read_range(given["range"]))
+    given = table(header, {"kind", "n_levels", "n_rare"}, "a categorical feature")
+    require(given["kind"] == "categorical", "unknown kind of feature")
+    levels = tuple(texts.take(count(given["n_levels"], MAX_LEVELS)))
+    rare = tuple(texts.take(count(given["n_rare"])))
+    distinct = len({*levels, *rare}) == len(levels) + len(rare)
+    require(distinct, "levels must be distinct")
+    return CategoricalAxis(levels, rare)
 
 
-def _stages(headers: Any, tensors: Mapping[str, Any], n_flat: int) -> tuple[Stage, ...]:
+def _stages(headers: Any, arrays: Arrays, bins: Bins) -> tuple[Stage, ...]:
+    require(isinstance(headers, list), "stages must be a list")
+    require(all(isinstance(pair, list) and len(pair) == 2 for pair in headers), "a stage is a pair")
     kinds = [kind for pair in headers for kind in pair]
-    _require(set(kinds) <= {"absent", "positive", "signed"}, "unknown kind of branch")
+    require(set(kinds) <= {"absent", "positive", "signed"}, "unknown kind of branch")
     present = [kind for kind in kinds if kind != "absent"]
-    log_factors = _tensor(tensors, "log_factors", (len(present), n_flat))
-    coefficients = _tensor(tensors, "coefficients", (len(present), 2), allow_infinite=True)
-    _require(bool(np.isin(coefficients[:, 0], (-1.0, 0.0, 1.0)).all()), "sign of a coefficient")
-    inactive = coefficients[:, 0] == 0.0
-    _require(bool((np.isfinite(coefficients[:, 1]) | inactive).all()), "size of a coefficient")
-    negative = tensors["negative"]
-    _require(negative.shape == (present.count("signed"), n_flat), "shape of 'negative'")
-    _require(negative.dtype == np.uint8 and bool((negative <= 1).all()), "values of 'negative'")
+    n_flat = len(bins.frequencies)
+    log_factors = _log_factors(arrays, "log_factors", (len(present), n_flat))
+    coefficients = floats(arrays["coefficients"], "coefficients", (len(present), 2), math.inf)
+    require(bool(np.isin(coefficients[:, 0], (-1.0, 0.0, 1.0)).all()), "sign of a coefficient")
+    active = coefficients[:, 0] != 0.0
+    _check_log_scales(coefficients[active, 1])
+    negative = arrays["negative"]
+    require(negative.shape == (present.count("signed"), n_flat), "shape of 'negative'")
+    require(negative.dtype == np.uint8 and bool((negative <= 1).all()), "values of 'negative'")
     numbers, signed = iter(range(len(present))), iter(negative.astype(bool))
 
     def branch(kind: str) -> Branch | None:
@@ -302,12 +341,25 @@ def _stages(headers: Any, tensors: Mapping[str, Any], n_flat: int) -> tuple[Stag
     return tuple(Stage(branch(plus), branch(minus)) for plus, minus in headers)
 
 
-def _replicates(model: SeparationModel, tensors: Mapping[str, Any]) -> tuple[SeparationModel, ...]:
+def _log_factors(arrays: Arrays, name: str, shape: tuple[int, ...]) -> FloatArray:
+    return floats(arrays[name], name, shape, _LARGEST_LOG_FACTOR)
+
+
+def _check_log_scales(values: FloatArray) -> None:
+    """The log of a coefficient that is a number, or vanishes."""
+    sound = np.isfinite(values) & (values <= _LARGEST_LOG_SCALE)
+    require(bool(sound.all()), "size of a coefficient")
+
+
+def _replicates(model: SeparationModel, arrays: Arrays) -> tuple[SeparationModel, ...]:
     branches = _branches(model)
-    intercepts = _tensor(tensors, "replicate_intercepts", (None,))
+    intercepts = floats(arrays["replicate_intercepts"], "replicate_intercepts", (None,))
+    require(len(intercepts) <= (_MOST_REPLICATES if branches else 0), "number of replicates")
     shape = (len(intercepts), len(branches))
-    curves = _tensor(tensors, "replicate_log_factors", (*shape, len(model.bins.frequencies)))
-    scales = _tensor(tensors, "replicate_log_scales", shape)
+    n_flat = len(model.bins.frequencies)
+    curves = _log_factors(arrays, "replicate_log_factors", (*shape, n_flat))
+    scales = floats(arrays["replicate_log_scales"], "replicate_log_scales", shape)
+    _check_log_scales(scales)
     replicates = []
     for k, intercept in enumerate(intercepts):
         refitted = iter(
@@ -322,70 +374,12 @@ def _replicates(model: SeparationModel, tensors: Mapping[str, Any]) -> tuple[Sep
     return tuple(replicates)
 
 
-def _reference(bins: Bins, tensors: Mapping[str, Any]) -> Reference:
-    codes = tensors["reference_codes"]
-    _require(codes.dtype == np.uint16 and codes.ndim == 2, "type of the reference rows")
-    _require(codes.shape[1] == bins.n_axes and len(codes) > 0, "shape of the reference rows")
-    _require(bool((codes < np.diff(bins.offset)).all()), "bins of the reference rows")
-    weight = _tensor(tensors, "reference_weight", (len(codes),))
+def _reference(bins: Bins, arrays: Arrays) -> Reference:
+    codes = arrays["reference_codes"]
+    require(codes.dtype == np.uint16 and codes.ndim == 2, "type of the reference rows")
+    require(codes.shape[1] == bins.n_axes and len(codes) > 0, "shape of the reference rows")
+    require(bool((codes < np.diff(bins.offset)).all()), "bins of the reference rows")
+    weight = floats(arrays["reference_weight"], "reference_weight", (len(codes),))
     sound = bool((weight >= 0).all()) and np.isclose(weight.sum(), 1.0)
-    _require(bool(sound), "weights of the reference rows")
+    require(bool(sound), "weights of the reference rows")
     return Reference(codes, weight)
-
-
-def _record(values: Any) -> StageRecord:
-    known = {field.name for field in fields(StageRecord)}
-    _require(_RECORD_OF_VERSION_1 <= set(values) <= known, "fields of the history")
-    optional = {
-        name: None if values[name] is None else _size(values[name])
-        for name in set(values) - _RECORD_OF_VERSION_1
-    }
-    scalars = tuple((_finite(plus), _finite(minus)) for plus, minus in values["scalars"])
-    return StageRecord(
-        loss=_size(values["loss"]),
-        n_kept=int(values["n_kept"]),
-        n_grids=int(values["n_grids"]),
-        mean_actions=_finite(values["mean_actions"]),
-        scalars=scalars,
-        intercept=_finite(values["intercept"]),
-        seconds=_finite(values["seconds"]),
-        **optional,
-    )
-
-
-def _tensor(
-    tensors: Mapping[str, Any],
-    name: str,
-    shape: tuple[int | None, ...],
-    allow_infinite: bool = False,
-) -> FloatArray:
-    tensor: FloatArray = tensors[name]
-    fits = tensor.ndim == len(shape) and all(
-        wanted in (None, size) for size, wanted in zip(tensor.shape, shape, strict=True)
-    )
-    _require(fits and tensor.dtype == np.float64, f"shape or type of {name!r}")
-    sound = not np.isnan(tensor).any() if allow_infinite else np.isfinite(tensor).all()
-    _require(bool(sound), f"{name!r} must hold finite numbers")
-    return tensor
-
-
-def _texts(values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(value, str) for value in values)
-
-
-def _finite(value: Any) -> float:
-    number = float(value)
-    _require(math.isfinite(number), "a number must be finite")
-    return number
-
-
-def _size(value: Any) -> float:
-    """Zero or more; infinite when the squares of a huge target overflow."""
-    number = float(value)
-    _require(number >= 0, "a loss, or what is counted, must not be negative")
-    return number
-
-
-def _require(condition: bool, what: str) -> None:
-    if not condition:
-        raise ModelFormatError(f"not a valid seplearn model: {what}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -81,9 +82,11 @@ class SeparationModel:
         if self.effects is not None:
             log_products(codes, self.bins.offset, self.effects, total)
             total += self.intercept
-        for stage in self.stages:
-            total += stage.evaluate(codes, self.bins)
-        return total
+        with np.errstate(over="ignore"):
+            for stage in self.stages:
+                total += stage.evaluate(codes, self.bins)
+        largest = sys.float_info.max
+        return np.clip(total, -largest, largest, out=total)
 
     def effect_values(self, codes: CodeArray) -> FloatArray:
         """The main effect of every feature, shape (n, p); zeros where the model has none."""

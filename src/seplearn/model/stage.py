@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +11,10 @@ import numpy as np
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray
 from seplearn.kernels.evaluate import log_products, product_signs
 from seplearn.table.binning import Bins
+
+# A larger product counts as half the largest number, so that a stage, the difference of two, is
+# always a number. Only rows far from all data, or targets near the largest number, come there.
+_LARGEST_LOG = math.log(sys.float_info.max / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +89,7 @@ class Branch:
         if self.coefficient_sign == 0.0:
             return np.zeros(len(codes))
         values = self.log_sizes(codes, bins)
-        np.exp(values, out=values)
+        np.exp(np.minimum(values, _LARGEST_LOG, out=values), out=values)
         values *= self.signs(codes, bins)
         return values
 

@@ -107,5 +107,11 @@ def _asset(name: str) -> str:
 
 def _as_script_text(content: dict[str, Any]) -> str:
     """JSON that cannot end the script element it stands in, whatever names and levels hold."""
-    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    try:
+        text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    except ValueError as error:
+        raise ValueError(
+            "the page cannot be made: the model has curves whose products are beyond the largest "
+            "number; if y is that large, fit it in another unit"
+        ) from error
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

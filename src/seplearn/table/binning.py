@@ -69,7 +69,7 @@ class CategoricalAxis:
     def codes(self, table: Table, j: int) -> CodeArray:
         """Bin of every value of column ``j``."""
         coder = _LevelCoder(self)
-        values = table.levels(j)
+        values = _told_apart(table.levels(j))
         check_levels(values, table.label(j))
         codes = (coder[value] for value in values)
         return np.fromiter(codes, dtype=_code_type(self.n_bins), count=table.n_rows)
@@ -80,6 +80,11 @@ Axis: TypeAlias = NumericAxis | CategoricalAxis
 
 _MANY_UNSEEN = 10  # rows from which on a column of unseen levels is remarked
 _OTHER_NAMES = {"False": "0", "True": "1"}  # of the levels of a boolean column
+
+
+def _told_apart(values: list[Any]) -> list[Any]:
+    """Values of which only those of one level are equal: for Python True is 1, and False 0."""
+    return [level_name(v) if isinstance(v, (bool, np.bool_)) else v for v in values]
 
 
 class _LevelCoder(dict[Any, int]):
@@ -218,7 +223,7 @@ def _between(low: FloatArray, high: FloatArray) -> FloatArray:
 def find_levels(values: list[Any], min_count: int, label: str) -> CategoricalAxis:
     """The levels of a column in alphabetical order; those in fewer rows share a bin."""
     check_levels(values, label)
-    counts = Counter(values)
+    counts = Counter(_told_apart(values))
     named: dict[str, int] = {}
     for value, count in counts.items():
         if not is_missing(value):

@@ -21,12 +21,14 @@ const typicalValue = (feature) => {
   return valueIn(feature, 0);
 };
 
-// A short number in bin b; the middle of the bin with as few digits as stay inside.
+// The one value of bin b; of many, the middle with as few digits as stay in the bin and the range.
 function valueIn(feature, b) {
   const middle = feature.centres[b];
-  for (let digits = 1; digits <= 17; digits++) {
+  if (feature.few) return middle;
+  const [low, high] = feature.range;
+  for (let digits = 3; digits <= 17; digits++) {
     const rounded = Number(middle.toPrecision(digits));
-    if (binOf(feature, rounded) === b && (digits > 2 || feature.few)) return rounded;
+    if (binOf(feature, rounded) === b && low <= rounded && rounded <= high) return rounded;
   }
   return middle;
 }

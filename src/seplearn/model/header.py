@@ -1,0 +1,103 @@
+"""What stands in the header of a model file beside sizes: parameters, history, ranges."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+
+from seplearn.model.checks import Supply, count, finite, require, size, table
+from seplearn.model.record import StageRecord
+
+_WORDS_OF_STATE = 624  # of the Mersenne twister
+_RECORD = {field.name for field in fields(StageRecord)} - {"scalars"} | {"n_scalars"}
+
+
+def plain_range(ends: tuple[float, float] | None) -> list[float | None] | None:
+    """The range of a feature as JSON; None is an end that is infinite."""
+    return None if ends is None else [end if math.isfinite(end) else None for end in ends]
+
+
+def read_range(ends: Any) -> tuple[float, float] | None:
+    """What :func:`plain_range` wrote."""
+    if ends is None:
+        return None
+    require(isinstance(ends, list) and len(ends) == 2, "range of a numeric feature")
+    low = -math.inf if ends[0] is None else finite(ends[0])
+    high = math.inf if ends[1] is None else finite(ends[1])
+    require(low <= high, "range of a numeric feature")
+    return low, high
+
+
+def plain_record(record: StageRecord) -> dict[str, Any]:
+    """A record as JSON; its scalars, of which there are many, stand in an array."""
+    values = asdict(record)
+    return values | {"n_scalars": len(values.pop("scalars"))}
+
+
+def read_record(values: Any, scalars: Supply) -> StageRecord:
+    """What :func:`plain_record` wrote."""
+    given = table(values, _RECORD, "the history")
+    optional = ("cancellation", "freedom", "validation_loss")
+    own = scalars.take(count(given["n_scalars"]))
+    return StageRecord(
+        loss=size(given["loss"]),
+        n_kept=count(given["n_kept"]),
+        n_grids=count(given["n_grids"]),
+        mean_actions=finite(given["mean_actions"]),
+        scalars=tuple((float(plus), float(minus)) for plus, minus in own),
+        intercept=finite(given["intercept"]),
+        seconds=finite(given["seconds"]),
+        **{name: None if given[name] is None else size(given[name]) for name in optional},
+    )
+
+
+def plain_parameter(value: Any) -> Any:
+    """A parameter as JSON; a RandomState becomes its state."""
+    if isinstance(value, np.random.RandomState):
+        state: Any = value.get_state(legacy=False)
+        key = [int(word) for word in state["state"]["key"]]
+        return {"RandomState": [key, state["state"]["pos"], state["has_gauss"], state["gauss"]]}
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, numbers.Real):
+        return int(value) if isinstance(value, numbers.Integral) else float(value)
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain_parameter(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): plain_parameter(item) for key, item in value.items()}
+    return value
+
+
+def read_parameters(values: Any) -> dict[str, Any]:
+    """Parameters of an estimator: single values, or one list or table of them."""
+    require(isinstance(values, dict), "parameters must be a table")
+    return {name: _parameter(name, value) for name, value in values.items()}
+
+
+def _parameter(name: str, value: Any) -> Any:
+    if name == "random_state" and isinstance(value, dict):
+        return _random_state(table(value, {"RandomState"}, "a random state")["RandomState"])
+    parts = list(value.values()) if isinstance(value, dict) else value
+    parts = parts if isinstance(parts, list) else [parts]
+    single = all(part is None or isinstance(part, (bool, int, float, str)) for part in parts)
+    require(single, f"parameter {name!r} must not be nested")
+    return value
+
+
+def _random_state(state: Any) -> np.random.RandomState:
+    """A generator in this state; NumPy itself would read beyond the end of its words."""
+    require(isinstance(state, list) and len(state) == 4, "parts of a random state")
+    key, position, has_gauss, gauss = state
+    words = isinstance(key, list) and len(key) == _WORDS_OF_STATE
+    require(words, f"a random state must have {_WORDS_OF_STATE} words")
+    checked = np.array([count(word, 2**32 - 1) for word in key], dtype=np.uint32)
+    random = np.random.RandomState()
+    random.set_state(
+        ("MT19937", checked, count(position, _WORDS_OF_STATE), count(has_gauss, 1), finite(gauss))
+    )
+    return random
