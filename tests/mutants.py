@@ -1,0 +1,160 @@
+"""Can the tests fail? Change one line of the package at a time and see that a test notices.
+
+    python -m tests.mutants                    # all of tests/mutant_list.py
+    python -m tests.mutants block joint        # of files with these words in their names
+
+Each mutant is made in a copy of the package; the tests that should notice are run on it without
+compilation wherever that will do. Exit code 1: one survived, did not even import, or did not end;
+a text is not in its file exactly once; or the tests fail without any change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.mutant_list import GROUPS, Group
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "seplearn"
+SECONDS = 600  # after which a mutant counts as one that does not end
+FAILED = 1  # pytest's exit code when tests ran and some failed; other codes are other troubles
+
+
+@dataclass(frozen=True)
+class Mutant:
+    group: Group
+    old: str
+    new: str
+
+    @property
+    def name(self) -> str:
+        """Where it is and what it changes, on one line."""
+        text = (PACKAGE / self.group.file).read_text(encoding="utf-8")
+        line = text[: text.index(self.old)].count("\n") + 1
+        old, new = (re.sub(r"\s+", " ", part).strip() or "nothing" for part in (self.old, self.new))
+        return f"{self.group.file}:{line}  {old}  ->  {new}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    verdict: str
+    by: str
+    seconds: float
+
+
+def stale(mutants: list[Mutant]) -> list[str]:
+    """Complaints about mutants whose old text is not in its file exactly once, or is no change."""
+    complaints = []
+    for mutant in mutants:
+        text = (PACKAGE / mutant.group.file).read_text(encoding="utf-8")
+        times = text.count(mutant.old)
+        if times != 1 or mutant.old == mutant.new:
+            complaints.append(f"{mutant.group.file}: {times} times, must be 1: {mutant.old!r}")
+    return complaints
+
+
+@contextmanager
+def changed_package(group: Group, old: str = "", new: str = "") -> Iterator[Path]:
+    """A folder with a copy of the package, in which one text is replaced."""
+    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+        copy = Path(folder) / "seplearn"
+        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        if old:
+            file = copy / group.file
+            file.write_text(file.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+        yield Path(folder)
+
+
+def environment(group: Group, folder: Path) -> dict[str, str]:
+    jit = "0" if group.compiled else "1"
+    return os.environ | {"PYTHONPATH": str(folder), "NUMBA_DISABLE_JIT": jit}
+
+
+def copies_are_tested(group: Group) -> bool:
+    """Whether a copy of the package is what is imported, not the one that is installed."""
+    command = [sys.executable, "-c", "import seplearn; print(seplearn.__file__)"]
+    with changed_package(group) as folder:
+        where = subprocess.run(
+            command, cwd=ROOT, env=environment(group, folder), capture_output=True, text=True,
+            check=True,
+        )  # fmt: skip
+        return Path(where.stdout.strip()).is_relative_to(folder)
+
+
+def run_tests(group: Group, folder: Path) -> tuple[int, str]:
+    """Exit code and output of the group's tests on the package in ``folder``."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+    command += ["--hypothesis-profile=mutants", "--tb=line", *group.tests]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment(group, folder), capture_output=True, text=True, check=False,
+        timeout=SECONDS,
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+def outcome(group: Group, old: str = "", new: str = "") -> Outcome:
+    started = time.monotonic()
+    try:
+        with changed_package(group, old, new) as folder:
+            code, output = run_tests(group, folder)
+    except subprocess.TimeoutExpired:
+        return Outcome("did not end", "", time.monotonic() - started)
+    verdict = {0: "passed", FAILED: "failed"}.get(code, f"broken, pytest exit code {code}")
+    failures = re.findall(r"^FAILED \S+?::(.*?)(?: - .*)?$", output, re.MULTILINE)
+    by = failures[0] if failures else output[-400:] if code > FAILED else ""
+    return Outcome(verdict, by, time.monotonic() - started)
+
+
+def unchanged_tests_pass(groups: list[Group], jobs: ThreadPoolExecutor) -> bool:
+    every = list(dict.fromkeys((group.tests, group.compiled) for group in groups))
+    plain = [next(g for g in groups if (g.tests, g.compiled) == key) for key in every]
+    results = list(jobs.map(outcome, plain))
+    for group, result in zip(plain, results, strict=True):
+        print(f"{result.seconds:5.0f} s  unchanged  {' '.join(group.tests)}: {result.verdict}")
+        if result.verdict != "passed":
+            print(f"         {result.by}")
+    return all(result.verdict == "passed" for result in results)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Do the tests notice one changed line?")
+    parser.add_argument("files", nargs="*", help="words in the names of files; default: all")
+    parser.add_argument("--jobs", type=int, default=2, help="mutants tested at a time")
+    given = parser.parse_args()
+    groups = [g for g in GROUPS if not given.files or any(word in g.file for word in given.files)]
+    mutants = [Mutant(group, old, new) for group in groups for old, new in group.mutants]
+    complaints = stale(mutants)
+    if complaints or not mutants:
+        print("\n".join(complaints) or "no file has such a name")
+        return 1
+    if not copies_are_tested(groups[0]):
+        print("the tests import another seplearn than the copy made for them")
+        return 1
+    survivors = 0
+    with ThreadPoolExecutor(given.jobs) as jobs:
+        if not unchanged_tests_pass(groups, jobs):
+            return 1
+        results = jobs.map(lambda mutant: outcome(mutant.group, mutant.old, mutant.new), mutants)
+        for mutant, result in zip(mutants, results, strict=True):
+            noticed = result.verdict == "failed"
+            survivors += not noticed
+            verdict = "noticed" if noticed else f"NOT NOTICED ({result.verdict})"
+            print(f"{result.seconds:5.0f} s  {verdict}  {mutant.name}\n         {result.by}", flush=True)
+    print(f"{len(mutants)} mutants, {survivors} not noticed")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
