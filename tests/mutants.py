@@ -11,10 +11,10 @@ a text is not in its file exactly once; or the tests fail without any change.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -30,6 +30,10 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "seplearn"
 SECONDS = 600  # after which a mutant counts as one that does not end
 FAILED = 1  # pytest's exit code when tests ran and some failed; other codes are other troubles
+# Libraries are imported once, by the process that all others are forked from;
+# not hypothesis, which pytest wants to import by itself.
+CHILDREN = multiprocessing.get_context("forkserver")
+LIBRARIES = ["numba", "scipy.optimize", "sklearn.isotonic", "pandas", "pytest"]
 
 
 @dataclass(frozen=True)
@@ -77,43 +81,51 @@ def changed_package(group: Group, old: str = "", new: str = "") -> Iterator[Path
         yield Path(folder)
 
 
-def environment(group: Group, folder: Path) -> dict[str, str]:
-    jit = "0" if group.compiled else "1"
-    return os.environ | {"PYTHONPATH": str(folder), "NUMBA_DISABLE_JIT": jit}
+def test_in_child(group: Group, folder: str, report: str) -> None:
+    """Run the group's tests on the package in ``folder``; what they print goes into ``report``."""
+    import numba
+    import pytest
+
+    with Path(report).open("w", encoding="utf-8") as file:
+        os.dup2(file.fileno(), sys.stdout.fileno())
+        os.dup2(file.fileno(), sys.stderr.fileno())
+    os.chdir(ROOT)
+    os.environ["NUMBA_DISABLE_JIT"] = "0" if group.compiled else "1"
+    numba.config.DISABLE_JIT = 0 if group.compiled else 1
+    sys.path[:0] = [folder]
+    import seplearn
+
+    if not Path(seplearn.__file__).is_relative_to(folder):
+        sys.exit(f"the tests would import {seplearn.__file__}, not the copy made for them")
+    options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=mutants", "--tb=line"]
+    code = pytest.main([*options, *group.tests])
+    sys.stdout.flush()
+    os._exit(code)  # nothing else is to be said by a process that is thrown away
 
 
-def copies_are_tested(group: Group) -> bool:
-    """Whether a copy of the package is what is imported, not the one that is installed."""
-    command = [sys.executable, "-c", "import seplearn; print(seplearn.__file__)"]
-    with changed_package(group) as folder:
-        where = subprocess.run(
-            command, cwd=ROOT, env=environment(group, folder), capture_output=True, text=True,
-            check=True,
-        )  # fmt: skip
-        return Path(where.stdout.strip()).is_relative_to(folder)
-
-
-def run_tests(group: Group, folder: Path) -> tuple[int, str]:
-    """Exit code and output of the group's tests on the package in ``folder``."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-    command += ["--hypothesis-profile=mutants", "--tb=line", *group.tests]
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment(group, folder), capture_output=True, text=True, check=False,
-        timeout=SECONDS,
-    )  # fmt: skip
-    return done.returncode, done.stdout + done.stderr
+def run_tests(group: Group, folder: Path) -> tuple[int | None, str]:
+    """Exit code and output of the group's tests, in a process that has imported libraries."""
+    report = folder / "report.txt"
+    process = CHILDREN.Process(target=test_in_child, args=(group, str(folder), str(report)))
+    process.start()
+    process.join(SECONDS)
+    if process.is_alive():
+        process.kill()
+        process.join()
+        return None, ""
+    return process.exitcode, report.read_text(encoding="utf-8")
 
 
 def outcome(group: Group, old: str = "", new: str = "") -> Outcome:
     started = time.monotonic()
-    try:
-        with changed_package(group, old, new) as folder:
-            code, output = run_tests(group, folder)
-    except subprocess.TimeoutExpired:
-        return Outcome("did not end", "", time.monotonic() - started)
-    verdict = {0: "passed", FAILED: "failed"}.get(code, f"broken, pytest exit code {code}")
+    with changed_package(group, old, new) as folder:
+        code, output = run_tests(group, folder)
+    known = {0: "passed", FAILED: "failed", None: "did not end"}
     failures = re.findall(r"^FAILED \S+?::(.*?)(?: - .*)?$", output, re.MULTILINE)
-    by = failures[0] if failures else output[-400:] if code > FAILED else ""
+    by = failures[0] if failures else "" if code in known else output[-400:]
+    if code == FAILED and not failures:  # the process itself failed
+        return Outcome("broken", output[-400:], time.monotonic() - started)
+    verdict = known.get(code, f"broken, exit code {code}")
     return Outcome(verdict, by, time.monotonic() - started)
 
 
@@ -139,9 +151,7 @@ def main() -> int:
     if complaints or not mutants:
         print("\n".join(complaints) or "no file has such a name")
         return 1
-    if not copies_are_tested(groups[0]):
-        print("the tests import another seplearn than the copy made for them")
-        return 1
+    CHILDREN.set_forkserver_preload(LIBRARIES)
     survivors = 0
     with ThreadPoolExecutor(given.jobs) as jobs:
         if not unchanged_tests_pass(groups, jobs):
@@ -151,7 +161,8 @@ def main() -> int:
             noticed = result.verdict == "failed"
             survivors += not noticed
             verdict = "noticed" if noticed else f"NOT NOTICED ({result.verdict})"
-            print(f"{result.seconds:5.0f} s  {verdict}  {mutant.name}\n         {result.by}", flush=True)
+            print(f"{result.seconds:5.0f} s  {verdict}  {mutant.name}")
+            print(f"         {result.by}", flush=True)
     print(f"{len(mutants)} mutants, {survivors} not noticed")
     return 1 if survivors else 0
 

@@ -93,10 +93,10 @@ def centre(fit, data):
     for stage in fit.stages:
         for axis, curves in zip(fit.axes, stage.curves, strict=True):
             mean = np.average(curves[:, axis.codes], weights=data.weight, axis=1)
-            curves -= mean[:, None]
+            unused = ~np.isin(np.arange(axis.n_bins), axis.codes)
+            curves[:] = curves - mean[:, None]
+            curves[:, unused & (np.arange(axis.n_bins) >= axis.n_ordered)] = 0.0
             stage.scale = stage.scale + mean
-            used = np.isin(np.arange(axis.n_bins), axis.codes)
-            curves[:, ~used & (np.arange(axis.n_bins) >= axis.n_ordered)] = 0.0
 
 
 def huber_threshold(residual, weight):

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import numba
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from seplearn.fitting.draws import make_draws
 from seplearn.kernels.arrays import Cuts, Draws, RefineRules, SortedRows
@@ -13,6 +16,7 @@ from seplearn.kernels.refine import (
     refine,
     solve_region,
     start_grid,
+    valid_cuts,
 )
 from seplearn.kernels.sums import rows_of_bag, sort_by_bin
 from tests import naive
@@ -206,6 +210,76 @@ def test_one_column_per_step_is_a_column_of_the_table(problem, rules):
     assert np.isfinite(log_factors).all()
     assert np.isfinite(scalars).all()
     assert n_actions <= 3 * rules.n_splits
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), min_size=1, max_size=7), st.integers(1, 3))
+def test_cuts_that_divide_the_rows_alike_are_offered_once(counts, min_samples):
+    prefix, cuts = scratch()
+    prefix[: len(counts), 5] = np.cumsum(counts)
+    found = cuts.at[: valid_cuts(prefix, 0, len(counts), float(min_samples), cuts, 0)].tolist()
+    sides = [(sum(counts[:cut]), sum(counts[cut:])) for cut in range(len(counts) + 1)]
+    expected = {pair for pair in sides if min(pair) >= min_samples}
+    assert sorted(sides[cut] for cut in found) == sorted(expected)
+
+
+def table_of_steps(n_bins, seed=0):
+    """Three ordered axes, all of them with much to gain."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_bins, size=(90, 3)).astype(np.uint8)
+    offset = (n_bins + 1) * np.arange(4)
+    residual = codes @ np.array([1.0, -1.0, 0.5]) + rng.normal(0, 0.1, 90)
+    return codes, offset, np.zeros(3, dtype=np.bool_), sort_by_bin(codes, offset), residual
+
+
+def test_columns_and_cuts_are_drawn_anew_at_every_step():
+    codes, offset, *rest = table_of_steps(5)
+    rules = rules_for_stop()._replace(n_splits=1, n_columns=1, split_try=1)
+    seen = set()
+    for seed in range(60):
+        state = start_grid(codes, offset, *rest, np.ones(90), 1.0, rules)
+        before = state.is_cut.copy()
+        random = np.random.default_rng(seed).integers(1, 2**63, size=5, dtype=np.uint64)
+        random[:3] = [3, 5, 7] + random[:3] // np.uint64(4) * np.uint64(4)  # any, not in order
+        refine(state, rules, random, GO_ON)
+        seen |= set(np.flatnonzero(state.is_cut & ~before))
+    assert seen == {first + cut for first in offset[:3] for cut in range(1, 5)}
+
+
+@pytest.mark.parametrize("n_splits", [2, 4])
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_resplits_come_on_top_of_splits_twice_as_many_at_most(n_splits, n_columns):
+    codes, offset, *rest = table_of_steps(2)  # a single cut on each axis
+    rules = rules_for_stop()._replace(
+        n_splits=n_splits, n_columns=n_columns, v_min=0.99, v_max=1.01
+    )
+    state = start_grid(codes, offset, *rest, np.ones(90), 1.0, rules)
+    n_missing = state.is_cut.sum()
+    n_actions, _ = refine(state, rules, np.arange(1, 6, dtype=np.uint64), GO_ON)
+    n_cuts = state.is_cut.sum() - n_missing
+    assert n_actions > n_cuts > 0
+    # Such small steps always leave something to gain: the loop ends by its limits alone.
+    assert n_actions == 3 * n_splits if n_cuts < n_splits else n_cuts == n_splits
+
+
+@given(problems(), rules(n_splits=0), st.booleans())
+def test_a_grid_without_splits_is_the_projection_of_its_bag(problem, rules, bootstrap):
+    random = streams(problem)
+    everyone = sort_by_bin(problem.codes, problem.offset)
+    hashes = np.arange(problem.codes.shape[1], dtype=np.uint64)
+    draws = make_draws(problem.data, hashes, bootstrap)
+    count = draws.times.copy()
+    if bootstrap:
+        count[:] = 0.0
+        stream = random[problem.codes.shape[1] + 1 :].copy()
+        bootstrap_counts(stream, draws.n_draws, draws.order, draws.cumulative, count)
+    log_factors, _, scalars, n_actions = fit_single_grid(
+        problem.codes, problem.offset, problem.categorical, everyone, problem.residual, draws,
+        rules, random, GO_ON,
+    )  # fmt: skip
+    oracle = naive.Grid(replace(problem, count=count, unit=draws.unit), rules)
+    assert n_actions == 0
+    assert (log_factors == 0).all()
+    np.testing.assert_allclose(scalars, oracle.refitted_scalars(), rtol=1e-6, atol=1e-9)
 
 
 @given(problems())

@@ -176,3 +176,11 @@ def test_several_sweeps_are_those_of_the_oracle(name):
 @settings(max_examples=30)
 def test_a_sweep_of_any_fit_is_that_of_the_oracle(seed, present, directions, case):
     check(random_fit(seed, present=present, directions=directions, **case), 1)
+
+
+def test_a_stopped_sweep_moves_no_curve():
+    table, state, rules = kernel_arguments(random_fit(0))
+    before = state.curves.copy(), state.scales.copy(), state.penalties.copy()
+    sweep(table, state, rules, 3, np.ones(1, dtype=np.bool_))
+    for array, now in zip(before, (state.curves, state.scales, state.penalties), strict=True):
+        np.testing.assert_array_equal(array, now)
