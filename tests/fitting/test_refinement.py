@@ -163,26 +163,27 @@ def nearest_monotone(branch, data):
 @pytest.mark.parametrize("level", [0.0, 3.0, -3.0])
 def test_a_new_stage_has_monotone_curves_and_least_squares_scalars(signs, level):
     data, rng = small_data(level=level), np.random.default_rng(3)
-    fit = new_fit(data)
+    fit = started(data)
+    left_over = fit.state.residual.copy()
     branches = {sign: random_branch(sign, rng) for sign in signs}
     fit._append(Stage(branches.get(1.0), branches.get(-1.0)))
     columns = []
     for sign, branch in branches.items():
         parts = nearest_monotone(branch, data)
-        beta, delta = fit.state.curves[0]
+        beta, delta = fit.state.curves[-1]
         if len(signs) == 1:
             assert (delta == 0).all()
         np.testing.assert_allclose(beta + sign * delta, np.concatenate(parts), atol=1e-12)
         logs = sum(part[data.codes[:, j]] for j, part in enumerate(parts))
         columns.append(sign * np.exp(logs))
     root = np.sqrt(data.weight)
-    scalars = nnls(root[:, None] * np.stack(columns, axis=1), root * data.target)[0]
+    scalars = nnls(root[:, None] * np.stack(columns, axis=1), root * left_over)[0]
     scalars = np.maximum(scalars, 1e-3)
-    b0, d0 = fit.state.scales[0]
+    b0, d0 = fit.state.scales[-1]
     np.testing.assert_allclose([np.exp(b0 + sign * d0) for sign in signs], scalars, rtol=1e-9)
-    assert fit.state.present[0].tolist() == [1.0 in signs, -1.0 in signs]
+    assert fit.state.present[-1].tolist() == [1.0 in signs, -1.0 in signs]
     said = np.stack(columns, axis=1) @ scalars
-    np.testing.assert_allclose(fit.state.residual, data.target - said, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fit.state.residual, left_over - said, rtol=1e-9, atol=1e-12)
     assert (fit.state.freedom == 5.0).all()
 
 
