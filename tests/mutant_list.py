@@ -284,7 +284,7 @@ SUMS = Group(
         ),
         ("= new_plus, new_minus, new_r", "= new_plus, minus, new_r"),
         ("* new_plus * new_plus - w * plus", "* new_plus * new_plus - new_w * plus"),
-        ("    if not rules.two_branches:\n", "    if False:\n"),
+        ("add_two(state.sums, b, s11, t1)\n        return", "return"),
         ("s12 = w * plus * minus - new_w", "s12 = w * plus * minus + new_w"),
         ("t2 = w * r * minus - new_w * new_r", "t2 = w * r * minus - new_w * r"),
         (

@@ -135,7 +135,9 @@ def test_a_step_never_raises_the_objective_and_keeps_constraints(case):
         assert (rises >= -1e-12).all()
 
 
-@given(cases(), st.sampled_from([1e-12, 1e-3, 0.3, 3.0]), st.sampled_from([0.5, 1.0]), st.booleans())
+@given(
+    cases(), st.sampled_from([1e-12, 1e-3, 0.3, 3.0]), st.sampled_from([0.5, 1.0]), st.booleans()
+)
 def test_learned_penalties_agree_with_dense_traces(case, noise, rate, flat):
     A, S, _ = case.system
     strengths = naive.curvatures(case.plus, case.minus, case.weight)

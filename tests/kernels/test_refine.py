@@ -13,12 +13,13 @@ from seplearn.kernels.refine import (
     best_on_axis,
     fit_single_grid,
     multiply_region,
+    order_levels,
     refine,
     solve_region,
     start_grid,
     valid_cuts,
 )
-from seplearn.kernels.sums import rows_of_bag, sort_by_bin
+from seplearn.kernels.sums import fill_sums, rows_of_bag, sort_by_bin
 from tests import naive
 from tests.problems import problems, rules
 
@@ -111,6 +112,23 @@ def test_sums_after_any_sequence_of_actions(problem, rules):
         rtol=1e-6,
         atol=1e-9,
     )
+
+
+@given(problems(max_rows=40, max_bins=9), rules(kappa=np.inf, two_branches=True, signed=False))
+def test_levels_are_ordered_by_the_push_they_ask_for(problem, rules):
+    state, oracle = started(problem, rules)
+    oracle.plus, oracle.minus = problem.random_factors(1.0), problem.random_factors(1.0)
+    state.rows[:], state.sums[:] = oracle.rows(), 0.0
+    fill_sums(state, rules.kappa)
+    for j in np.flatnonzero(problem.categorical):
+        part = slice(problem.offset[j], problem.offset[j + 1])
+        state.is_cut[part.stop - 2] = True
+        order_levels(state, j)
+        levels = (state.bin_at[part] - part.start).tolist()
+        pushes = [oracle.push(j, level) for level in levels]
+        assert sorted(levels[-2:]) == [len(levels) - 2, len(levels) - 1]  # an interval of their own
+        assert pushes[:-2] == sorted(pushes[:-2])
+        assert pushes[-2:] == sorted(pushes[-2:])
 
 
 @given(problems(), rules())
@@ -238,8 +256,8 @@ def test_columns_and_cuts_are_drawn_anew_at_every_step():
     for seed in range(60):
         state = start_grid(codes, offset, *rest, np.ones(90), 1.0, rules)
         before = state.is_cut.copy()
-        random = np.random.default_rng(seed).integers(1, 2**63, size=5, dtype=np.uint64)
-        random[:3] = [3, 5, 7] + random[:3] // np.uint64(4) * np.uint64(4)  # any, not in order
+        random = np.random.default_rng(seed).integers(1, 2**60, size=5, dtype=np.uint64)
+        random[:3] += np.arange(1, 4, dtype=np.uint64) << np.uint64(60)  # in the columns' order
         refine(state, rules, random, GO_ON)
         seen |= set(np.flatnonzero(state.is_cut & ~before))
     assert seen == {first + cut for first in offset[:3] for cut in range(1, 5)}
@@ -340,8 +358,14 @@ def test_sums_of_a_large_table_are_those_of_its_rows(kappa):
     everyone = sort_by_bin(codes, offset)
     categorical = np.array([False, True])
     state = start_grid(codes, offset, categorical, everyone, residual, times, 1.0, rules)
+    start = state.rows[0, 1:3].copy()
     n_actions, _ = refine(state, rules, np.arange(1, 4, dtype=np.uint64), GO_ON)
     assert n_actions >= 8
+    in_bag = times > 0
+    for side in range(2):
+        logs = state.log_factors[side][codes.astype(np.int64) + offset[:2]].sum(axis=1)
+        found = state.rows[in_bag, 1 + side]
+        np.testing.assert_allclose(found, start[side] * np.exp(logs[in_bag]), rtol=1e-9)
     w, plus, minus, r = state.rows.T
     w = w * np.minimum(1.0, kappa / np.abs(r))
     parts = [w * plus**2, w * r * plus, w * minus**2, -w * plus * minus, -w * r * minus, times]
