@@ -1,7 +1,7 @@
 """Can the tests fail? Change one line of the package at a time and see that a test notices.
 
     python -m tests.mutants                    # all of tests/mutant_list.py
-    python -m tests.mutants block joint        # of files with these words in their names
+    python -m tests.mutants block joint.py:81  # with one of these words in what is printed of them
 
 Each mutant is made in a copy of the package; the tests that should notice are run on it without
 compilation wherever that will do. Exit code 1: one survived, did not even import, or did not end;
@@ -30,9 +30,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "seplearn"
 SECONDS = 600  # after which a mutant counts as one that does not end
 FAILED = 1  # pytest's exit code when tests ran and some failed; other codes are other troubles
-# Libraries are imported once, by the process that all others are forked from;
-# not hypothesis, which pytest wants to import by itself.
-CHILDREN = multiprocessing.get_context("forkserver")
+# Imported once, by the process that all others are forked from; not hypothesis, which pytest
+# wants to import by itself.
 LIBRARIES = ["numba", "scipy.optimize", "sklearn.isotonic", "pandas", "pytest"]
 
 
@@ -81,7 +80,7 @@ def changed_package(group: Group, old: str = "", new: str = "") -> Iterator[Path
         yield Path(folder)
 
 
-def test_in_child(group: Group, folder: str, report: str) -> None:
+def run_in_child(group: Group, folder: str, report: str) -> None:
     """Run the group's tests on the package in ``folder``; what they print goes into ``report``."""
     import numba
     import pytest
@@ -106,7 +105,9 @@ def test_in_child(group: Group, folder: str, report: str) -> None:
 def run_tests(group: Group, folder: Path) -> tuple[int | None, str]:
     """Exit code and output of the group's tests, in a process that has imported libraries."""
     report = folder / "report.txt"
-    process = CHILDREN.Process(target=test_in_child, args=(group, str(folder), str(report)))
+    children = multiprocessing.get_context("forkserver")
+    children.set_forkserver_preload(LIBRARIES)
+    process = children.Process(target=run_in_child, args=(group, str(folder), str(report)))
     process.start()
     process.join(SECONDS)
     if process.is_alive():
@@ -142,16 +143,17 @@ def unchanged_tests_pass(groups: list[Group], jobs: ThreadPoolExecutor) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Do the tests notice one changed line?")
-    parser.add_argument("files", nargs="*", help="words in the names of files; default: all")
+    parser.add_argument("words", nargs="*", help="in what is printed of a mutant; default: all")
     parser.add_argument("--jobs", type=int, default=2, help="mutants tested at a time")
     given = parser.parse_args()
-    groups = [g for g in GROUPS if not given.files or any(word in g.file for word in given.files)]
-    mutants = [Mutant(group, old, new) for group in groups for old, new in group.mutants]
+    mutants = [Mutant(group, old, new) for group in GROUPS for old, new in group.mutants]
     complaints = stale(mutants)
+    if given.words and not complaints:
+        mutants = [m for m in mutants if any(word in m.name for word in given.words)]
     if complaints or not mutants:
-        print("\n".join(complaints) or "no file has such a name")
+        print("\n".join(complaints) or f"no mutant has any of the words {given.words}")
         return 1
-    CHILDREN.set_forkserver_preload(LIBRARIES)
+    groups = list(dict.fromkeys(mutant.group for mutant in mutants))
     survivors = 0
     with ThreadPoolExecutor(given.jobs) as jobs:
         if not unchanged_tests_pass(groups, jobs):
