@@ -114,7 +114,8 @@ def run_tests(group: Group, folder: Path) -> tuple[int | None, str]:
         process.kill()
         process.join()
         return None, ""
-    return process.exitcode, report.read_text(encoding="utf-8")
+    said = report.read_text(encoding="utf-8") if report.exists() else ""
+    return process.exitcode, said
 
 
 def outcome(group: Group, old: str = "", new: str = "") -> Outcome:
