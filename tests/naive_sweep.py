@@ -1,0 +1,230 @@
+"""The oracle of joint refinement: a sweep written from the maths, with dense matrices.
+
+A stage is P+ - P- with P+- = exp(b0 +- d0 + sum_j (beta_j +- delta_j)(x_j)). Products and residuals
+are computed from the curves whenever they are asked for, systems are solved as they stand, and
+losses are taken over the rows. What one block of a sweep minimises is in ``naive.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tests import naive
+
+
+@dataclass
+class Axis:
+    codes: np.ndarray  # (n,): bin of each row
+    n_bins: int
+    n_ordered: int  # leading bins that have an order
+    direction: int = 0  # of the prediction: 1 rises, -1 falls, 0 free
+
+    def at_rows(self, values):
+        """Values of bins, at the rows."""
+        return values[self.codes]
+
+
+@dataclass
+class Stage:
+    curves: list[np.ndarray]  # per axis (2, n_bins): beta and delta
+    scale: np.ndarray  # (2,): b0 and d0
+    present: tuple[bool, bool]
+    mu: list[np.ndarray]  # per axis (2, 3)
+    freedom: np.ndarray  # per axis
+
+    @property
+    def has_tilt(self):
+        return all(self.present)
+
+
+@dataclass
+class Rules:
+    energy: float = 0.05
+    largest_step: float = 0.2
+    kappa: float = math.inf
+    fit_intercept: bool = True
+    learns: bool = True
+    rate: float = 1.0
+
+
+@dataclass
+class Fit:
+    axes: list[Axis]
+    visits: list[int]
+    weight: np.ndarray
+    target: np.ndarray
+    stages: list[Stage]
+    rules: Rules
+    intercept: float = 0.0
+
+    def products(self, stage):
+        """P+ and P- of a stage on every row; zero where the stage has none."""
+        out = []
+        for sign, there in zip((1.0, -1.0), stage.present, strict=True):
+            logs = np.full(len(self.weight), stage.scale[0] + sign * stage.scale[1])
+            for axis, (beta, delta) in zip(self.axes, stage.curves, strict=True):
+                logs = logs + axis.at_rows(beta + sign * delta)
+            out.append(there * np.exp(logs))
+        return np.array(out)
+
+    @property
+    def residual(self):
+        stages = (self.products(stage) for stage in self.stages)
+        return self.target - self.intercept - sum(plus - minus for plus, minus in stages)
+
+    @property
+    def huber(self):
+        """The rows' weights at their present residuals."""
+        pairs = zip(self.weight, self.residual, strict=True)
+        return np.array([naive.huber(w, r, self.rules.kappa) for w, r in pairs])
+
+    @property
+    def mean_square(self):
+        return np.sum(self.huber * self.residual**2) / np.sum(self.weight)
+
+
+def sweep(fit, n_sweeps=1):
+    """Every scale and every curve of every stage in turn; returns the mean squared residual."""
+    for _ in range(n_sweeps):
+        move_intercept(fit)
+        mean_square, inflation = fit.mean_square, noise_inflation(fit)
+        for stage in fit.stages:
+            sweep_stage(fit, stage, mean_square, inflation)
+    move_intercept(fit)
+    return fit.mean_square
+
+
+def move_intercept(fit):
+    if fit.rules.fit_intercept:
+        fit.intercept += np.average(fit.residual, weights=fit.huber)
+
+
+def noise_inflation(fit):
+    """n / (n - freedom): the curves', two for each scale, one for the constant; at most half."""
+    total = np.sum(fit.weight)
+    spent = sum(np.sum(stage.freedom) for stage in fit.stages) + 2 * len(fit.stages) + 1
+    return total / (total - min(spent, total / 2))
+
+
+def sweep_stage(fit, stage, mean_square, inflation):
+    plus, minus = fit.products(stage)
+    if np.sum(fit.huber * (plus + minus) ** 2) < 1e-14 * np.sum(fit.weight):
+        return
+    noise = [
+        inflation * max(noise_where_large(fit, moved), mean_square)
+        for moved in (plus - minus, plus + minus)
+    ]
+    energy = fit.rules.energy * mean_square
+    stage.scale = stage.scale + scale_step(fit, stage, energy)
+    for j in fit.visits:
+        update_axis(fit, stage, j, energy, noise)
+
+
+def noise_where_large(fit, moved):
+    """Mean squared residual, rows counted by the square of what a step moves in them."""
+    share = fit.huber * moved**2
+    return np.sum(share * fit.residual**2) / np.sum(share) if np.any(share > 0) else 0.0
+
+
+def scale_step(fit, stage, energy):
+    """The bounded Gauss-Newton step of (b0, d0), halved until the exact loss does not rise."""
+    plus, minus = fit.products(stage)
+    w, r = fit.huber, fit.residual
+    design = np.stack([plus - minus, plus + minus], axis=1)
+    sizes = energy * np.array([np.sum(w * plus**2), np.sum(w * minus**2)])
+    both, gap = sizes.sum(), sizes[0] - sizes[1]
+    matrix = design.T @ (w[:, None] * design) + 2 * np.array([[both, gap], [gap, both]])
+    right = design.T @ (w * r) - [both, gap]
+    if stage.has_tilt:
+        matrix[0, 0] += 1e-6 * np.sum(w * (plus + minus) ** 2)
+        step = np.linalg.solve(matrix, right)
+    else:
+        step = np.array([right[0] / matrix[0, 0], 0.0])
+
+    def loss(step):
+        new_plus, new_minus = plus * np.exp(step.sum()), minus * np.exp(step[0] - step[1])
+        new = r - (new_plus - plus) + (new_minus - minus)
+        return np.sum(w * new**2) + energy * np.sum(w * (new_plus**2 + new_minus**2))
+
+    step = np.clip(step, -0.3, 0.3)
+    while loss(step) > loss(0 * step):
+        step = step / 2
+        if np.abs(step).sum() < 1e-12:
+            return 0 * step
+    return step
+
+
+def update_axis(fit, stage, j, energy, noise):
+    """One block: beta and delta of a stage on one axis, then what is to be learned from them."""
+    axis, mu = fit.axes[j], stage.mu[j]
+    w, r = fit.huber, fit.residual
+    plus, minus = fit.products(stage)
+    curve = stage.curves[j].ravel()
+    A, S, right = naive.block_system(
+        axis.codes, plus, minus, r, w, curve, mu, axis.n_bins, axis.n_ordered, energy
+    )
+    if not stage.has_tilt:  # delta is zero and stays it
+        A, right = A[: axis.n_bins, : axis.n_bins], right[: axis.n_bins]
+    step = np.zeros_like(curve)
+    step[: len(right)] = np.linalg.solve(A, right)
+    step = np.clip(step, -fit.rules.largest_step, fit.rules.largest_step)
+    if axis.direction:
+        sizes = [axis_sums(axis, w * product**2) for product in (plus, minus)]
+        step = monotone_end(axis, stage.present, curve + step, sizes, np.diag(S)) - curve
+
+    def loss(share):
+        return naive.block_objective(axis.codes, plus, minus, r, w, curve, S, share * step, energy)
+
+    shares = [0.5**k for k in range(8)]
+    share = next((share for share in shares if loss(share) <= loss(0.0)), 0.0)
+    stage.curves[j] = (curve + share * step).reshape(2, -1)
+    if fit.rules.learns:
+        strengths = naive.curvatures(plus, minus, w)
+        learn(axis, stage, j, A, S, strengths, noise, fit.rules.rate)
+
+
+def axis_sums(axis, values):
+    return np.array([np.sum(values[axis.codes == b]) for b in range(axis.n_bins)])
+
+
+def monotone_end(axis, present, end, sizes, stiffness):
+    """The end of a step, moved to monotone curves: + factors go with the direction, - against it.
+
+    A bin counts by the curvature of its product and the stiffness of its backbone. A lone product
+    is all backbone.
+    """
+    beta, delta = end.reshape(2, -1).copy()
+    logs = [beta + delta, beta - delta]
+    for side, sign in enumerate((axis.direction, -axis.direction)):
+        mass = (sizes[side] + stiffness[: axis.n_bins])[: axis.n_ordered]
+        logs[side][: axis.n_ordered] = sign * isotonic(sign * logs[side][: axis.n_ordered], mass)
+    if not all(present):
+        logs = [logs[0], logs[0]] if present[0] else [logs[1], logs[1]]
+    return np.concatenate([(logs[0] + logs[1]) / 2, (logs[0] - logs[1]) / 2])
+
+
+def isotonic(values, mass):
+    """The nearest rising sequence, by the max-min formula over all stretches around a position."""
+    n, moment, total = len(values), np.cumsum([0, *(mass * values)]), np.cumsum([0, *mass])
+
+    def mean(a, b):
+        return (moment[b + 1] - moment[a]) / (total[b + 1] - total[a])
+
+    return np.array(
+        [max(min(mean(a, b) for b in range(i, n)) for a in range(i + 1)) for i in range(n)]
+    )
+
+
+def learn(axis, stage, j, A, S, strengths, noise, rate):
+    """New penalties of the curves on an axis, and the freedom that they had."""
+    curve, before = stage.curves[j].ravel(), stage.mu[j]
+    stage.mu[j], stage.freedom[j] = before.copy(), 0.0
+    for side in range(2 if stage.has_tilt else 1):
+        stage.mu[j][side], freedom = naive.learned_penalties(
+            A, S, curve, before, side, strengths[side], noise[side],
+            axis.n_bins, axis.n_ordered, rate,
+        )  # fmt: skip
+        stage.freedom[j] += freedom
