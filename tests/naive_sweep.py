@@ -34,6 +34,7 @@ class Stage:
     present: tuple[bool, bool]
     mu: list[np.ndarray]  # per axis (2, 3)
     freedom: np.ndarray  # per axis
+    active: np.ndarray  # (axes, 2): which of beta and delta may move; the others are flat
 
     @property
     def has_tilt(self):
@@ -59,6 +60,7 @@ class Fit:
     stages: list[Stage]
     rules: Rules
     intercept: float = 0.0
+    huber: np.ndarray | None = None  # the rows' weights in this sweep
 
     def products(self, stage):
         """P+ and P- of a stage on every row; zero where the stage has none."""
@@ -75,11 +77,10 @@ class Fit:
         stages = (self.products(stage) for stage in self.stages)
         return self.target - self.intercept - sum(plus - minus for plus, minus in stages)
 
-    @property
-    def huber(self):
-        """The rows' weights at their present residuals."""
+    def weigh(self):
+        """Huber's weights at the residuals of this moment; they hold until the next sweep."""
         pairs = zip(self.weight, self.residual, strict=True)
-        return np.array([naive.huber(w, r, self.rules.kappa) for w, r in pairs])
+        self.huber = np.array([naive.huber(w, r, self.rules.kappa) for w, r in pairs])
 
     @property
     def mean_square(self):
@@ -89,10 +90,12 @@ class Fit:
 def sweep(fit, n_sweeps=1):
     """Every scale and every curve of every stage in turn; returns the mean squared residual."""
     for _ in range(n_sweeps):
+        fit.weigh()
         move_intercept(fit)
         mean_square, inflation = fit.mean_square, noise_inflation(fit)
         for stage in fit.stages:
             sweep_stage(fit, stage, mean_square, inflation)
+    fit.weigh()
     move_intercept(fit)
     return fit.mean_square
 
@@ -120,7 +123,8 @@ def sweep_stage(fit, stage, mean_square, inflation):
     energy = fit.rules.energy * mean_square
     stage.scale = stage.scale + scale_step(fit, stage, energy)
     for j in fit.visits:
-        update_axis(fit, stage, j, energy, noise)
+        if stage.active[j].any():
+            update_axis(fit, stage, j, energy, noise)
 
 
 def noise_where_large(fit, moved):
@@ -166,14 +170,17 @@ def update_axis(fit, stage, j, energy, noise):
     A, S, right = naive.block_system(
         axis.codes, plus, minus, r, w, curve, mu, axis.n_bins, axis.n_ordered, energy
     )
-    if not stage.has_tilt:  # delta is zero and stays it
-        A, right = A[: axis.n_bins, : axis.n_bins], right[: axis.n_bins]
+    free = np.repeat(stage.active[j], axis.n_bins)  # what is not free is zero and stays it
     step = np.zeros_like(curve)
-    step[: len(right)] = np.linalg.solve(A, right)
+    step[free] = np.linalg.solve(A[np.ix_(free, free)], right[free])
     step = np.clip(step, -fit.rules.largest_step, fit.rules.largest_step)
     if axis.direction:
         sizes = [axis_sums(axis, w * product**2) for product in (plus, minus)]
-        step = monotone_end(axis, stage.present, curve + step, sizes, np.diag(S)) - curve
+        end = monotone_end(axis, stage.present, curve + step, sizes, np.diag(S))
+        if stage.has_tilt and not stage.active[j].all():  # beta alone cannot go both ways
+            end[: axis.n_ordered] = 0.0
+            end[axis.n_bins : axis.n_bins + axis.n_ordered] *= stage.active[j, 1]
+        step = end - curve
 
     def loss(share):
         return naive.block_objective(axis.codes, plus, minus, r, w, curve, S, share * step, energy)
@@ -183,7 +190,7 @@ def update_axis(fit, stage, j, energy, noise):
     stage.curves[j] = (curve + share * step).reshape(2, -1)
     if fit.rules.learns:
         strengths = naive.curvatures(plus, minus, w)
-        learn(axis, stage, j, A, S, strengths, noise, fit.rules.rate)
+        learn(axis, stage, j, A, S, free, strengths, noise, fit.rules.rate)
 
 
 def axis_sums(axis, values):
@@ -218,11 +225,12 @@ def isotonic(values, mass):
     )
 
 
-def learn(axis, stage, j, A, S, strengths, noise, rate):
+def learn(axis, stage, j, A, S, free, strengths, noise, rate):
     """New penalties of the curves on an axis, and the freedom that they had."""
     curve, before = stage.curves[j].ravel(), stage.mu[j]
     stage.mu[j], stage.freedom[j] = before.copy(), 0.0
-    for side in range(2 if stage.has_tilt else 1):
+    A = np.where(np.outer(free, free), A, S)  # the rows of a flat curve are those of its penalty
+    for side in np.flatnonzero(stage.active[j]):
         stage.mu[j][side], freedom = naive.learned_penalties(
             A, S, curve, before, side, strengths[side], noise[side],
             axis.n_bins, axis.n_ordered, rate,

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seplearn.kernels.arrays import JointState, SweepRules, SweepTable
-from seplearn.kernels.sweep import fill_products, sweep
+from seplearn.fitting.carriers import LocalCarrier
+from seplearn.fitting.joint import rows
+from seplearn.fitting.joint.curves import Axes, Curves, StageCurves
+from seplearn.fitting.joint.sweep import Rules as SweepRules
+from seplearn.fitting.joint.sweep import sweep
+from seplearn.fitting.losses import Huber, SquaredError
+from seplearn.fitting.workers import SerialWorkers
+from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
 from tests import naive_sweep
 from tests.naive_sweep import Axis, Fit, Rules, Stage
 from tests.problems import random_curves
@@ -36,6 +42,7 @@ def random_fit(
     size=1.0,
     scale=(-0.5, 0.0),
     scale_spread=0.2,
+    active=None,
     **rules,
 ):
     """Stages on every kind of axis, and a target that lies ``noise`` from what they say.
@@ -54,74 +61,94 @@ def random_fit(
             there,
             [np.exp(log_mu + rng.normal(size=(2, 3))) for _ in axes],
             np.full(len(axes), freedom),
+            np.array([[True, all(there)]] * len(axes)),
         )
         for there in present
     ]
+    if active is not None:
+        for stage in stages:
+            stage.active = stage.active & active
+            for axis, curve, free in zip(axes, stage.curves, stage.active, strict=True):
+                curve *= free[:, None]
+                if axis.direction and stage.has_tilt and not free[1]:
+                    curve[:] = 0.0  # one backbone for a rising and a falling product
     visits = rng.permutation(len(axes))[: 5 - seed % 2]
     fit = Fit(axes, list(visits), rng.uniform(0.5, 2.0, n), np.zeros(n), stages, Rules(**rules))
     fit.target = noise * rng.normal(size=n) - fit.residual
     return fit
 
 
-def kernel_arguments(fit, dtype=np.uint8):
-    """The fit in the arrays of the kernels; products and residual are theirs to fill."""
-    n, sizes = len(fit.weight), [axis.n_bins for axis in fit.axes]
-    table = SweepTable(
-        codes=np.array([axis.codes for axis in fit.axes], dtype=dtype),
-        offset=np.cumsum([0, *sizes]),
-        n_ordered=np.array([axis.n_ordered for axis in fit.axes]),
-        direction=np.array([axis.direction for axis in fit.axes]),
-        visits=np.array(fit.visits),
-        weight=fit.weight.copy(),
-    )
-    state = JointState(
-        curves=np.array([np.concatenate(stage.curves, axis=1) for stage in fit.stages]),
-        scales=np.array([stage.scale for stage in fit.stages]),
-        present=np.array([stage.present for stage in fit.stages]),
-        products=np.full((len(fit.stages), 2, n), np.nan),
-        residual=fit.target - fit.intercept,
-        intercept=np.array([fit.intercept]),
-        penalties=np.array([stage.mu for stage in fit.stages]),
-        freedom=np.array([stage.freedom for stage in fit.stages]),
-    )
-    for stage in range(len(fit.stages)):
-        fill_products(table, state, stage)
-    return table, state, SweepRules(**vars(fit.rules))
+def table_axis(axis):
+    """The axis of a table with as many bins, of which as many have an order."""
+    if axis.n_ordered:
+        return NumericAxis(np.arange(1.0, axis.n_ordered))
+    return CategoricalAxis(tuple(f"level {k}" for k in range(axis.n_bins - 3)))
+
+
+def refined(fit, dtype=np.uint8):
+    """The fit as sweeps take it: rows, curves, features and rules."""
+    bins = Bins(tuple(table_axis(axis) for axis in fit.axes), np.zeros(0))
+    directions = np.array([axis.direction for axis in fit.axes])
+    axes = Axes(bins, directions, tuple(int(j) for j in fit.visits))
+    stages = [
+        StageCurves(
+            curves=np.concatenate(stage.curves, axis=1),
+            scale=stage.scale.copy(),
+            present=np.array(stage.present),
+            active=np.array(stage.active),
+            penalties=np.array(stage.mu),
+            freedom=stage.freedom.copy(),
+        )
+        for stage in fit.stages
+    ]
+    codes = np.array([axis.codes for axis in fit.axes], dtype=dtype).T
+    blocks = rows.row_blocks(codes, fit.target, fit.weight, fit.target - fit.intercept)
+    carrier = LocalCarrier(blocks, SerialWorkers(GO_ON))
+    for stage in stages:
+        carrier.each(rows.add_stage, axes.offset, stage.curves, stage.scale, stage.present)
+    given = dict(vars(fit.rules))
+    kappa, learns = given.pop("kappa"), given.pop("learns")
+    loss = SquaredError() if math.isinf(kappa) else Huber(kappa)
+    rules = SweepRules(loss=loss, **(given | {"rate": given["rate"] * learns}))
+    return carrier, Curves(fit.intercept, stages), axes, rules
 
 
 def close(found, expected, rtol=1e-8, atol=1e-10):
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol)
 
 
-def assert_same(state, fit, rtol=1e-8):
-    """Rows are those of the oracle's curves, so rows and curves of the kernel belong together."""
-    for k, stage in enumerate(fit.stages):
-        close(state.scales[k], stage.scale, rtol)
-        close(state.curves[k], np.concatenate(stage.curves, axis=1), rtol)
-        close(state.products[k], fit.products(stage), rtol)
-        close(state.penalties[k], np.array(stage.mu), max(rtol, 1e-7), atol=0.0)
-        close(state.freedom[k], stage.freedom, max(rtol, 1e-7))
-    close(state.residual, fit.residual, rtol, atol=1e-9)
-    close(state.intercept[0], fit.intercept, rtol)
+def assert_same(carrier, curves, fit, rtol=1e-8):
+    """Rows are those of the oracle's curves, so rows and curves of the sweep belong together."""
+    for k, (own, stage) in enumerate(zip(curves.stages, fit.stages, strict=True)):
+        close(own.scale, stage.scale, rtol)
+        close(own.curves, np.concatenate(stage.curves, axis=1), rtol)
+        found = np.concatenate([block.products[k] for block in carrier.blocks], axis=1)
+        close(found, fit.products(stage), rtol)
+        close(own.penalties, np.array(stage.mu), max(rtol, 1e-7), atol=0.0)
+        close(own.freedom, stage.freedom, max(rtol, 1e-7))
+    residual = np.concatenate([block.residual for block in carrier.blocks])
+    close(residual, fit.residual, rtol, atol=1e-9)
+    close(curves.intercept, fit.intercept, rtol)
 
 
-def assert_monotone(state, table):
-    for (beta, delta), there in zip(state.curves, state.present, strict=True):
-        for j, direction in enumerate(table.direction):
-            part = slice(table.offset[j], table.offset[j] + table.n_ordered[j])
-            for sign, present in zip((1, -1), there, strict=True):
+def assert_monotone(curves, axes):
+    for stage in curves.stages:
+        beta, delta = stage.curves
+        for first, n_ordered, direction in axes.places:
+            part = slice(first, first + n_ordered)
+            for sign, present in zip((1, -1), stage.present, strict=True):
                 rises = np.diff((beta + sign * delta)[part]) * sign * direction
                 assert (rises >= -1e-12).all() or not present
 
 
 def check(fit, n_sweeps, dtype=np.uint8):
-    table, state, rules = kernel_arguments(fit, dtype)
-    close(state.residual, fit.residual)
-    mean_square = sweep(table, state, rules, n_sweeps, GO_ON)
+    carrier, curves, axes, rules = refined(fit, dtype)
+    close(np.concatenate([block.residual for block in carrier.blocks]), fit.residual)
+    mean_square = sweep(carrier, curves, axes, rules, n_sweeps, GO_ON)
     expected = naive_sweep.sweep(fit, n_sweeps)
     assert mean_square == pytest.approx(expected, rel=1e-8)
-    assert_same(state, fit)
-    assert_monotone(state, table)
+    assert_same(carrier, curves, fit)
+    assert_monotone(curves, axes)
 
 
 CASES = {
@@ -179,8 +206,34 @@ def test_a_sweep_of_any_fit_is_that_of_the_oracle(seed, present, directions, cas
 
 
 def test_a_stopped_sweep_moves_no_curve():
-    table, state, rules = kernel_arguments(random_fit(0))
-    before = state.curves.copy(), state.scales.copy(), state.penalties.copy()
-    sweep(table, state, rules, 3, np.ones(1, dtype=np.bool_))
-    for array, now in zip(before, (state.curves, state.scales, state.penalties), strict=True):
-        np.testing.assert_array_equal(array, now)
+    carrier, curves, axes, rules = refined(random_fit(0))
+    before = curves.copy()
+    sweep(carrier, curves, axes, rules, 3, np.ones(1, dtype=np.bool_))
+    for own, old in zip(curves.stages, before.stages, strict=True):
+        for array, was in zip(vars(own).values(), vars(old).values(), strict=True):
+            np.testing.assert_array_equal(array, was)
+
+
+def test_rows_in_blocks_are_the_same_rows(monkeypatch):
+    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 17)
+    carrier, *_ = refined(random_fit(3))
+    assert [len(block.weight) for block in carrier.blocks] == [17, 17, 17, 9]
+    for name in ("plain", "huber"):
+        check(random_fit(3, **CASES[name]), 2)
+
+
+FLAT_TILTS = np.array([[True, False]] * 5)
+FLAT_BACKBONES = np.array([[False, True]] * 5)
+SOME_AXES = np.array([[True, True], [False, False], [False, True], [True, False], [False, False]])
+
+
+@pytest.mark.parametrize("active", [FLAT_TILTS, FLAT_BACKBONES, SOME_AXES])
+@pytest.mark.parametrize("directions", [(0, 0, 0, 0, 0), (0, 1, -1, -1, 1)])
+def test_flat_curves_stay_exactly_flat(active, directions):
+    fit = random_fit(5, directions=directions, present=(BOTH, PLUS), active=active)
+    carrier, curves, axes, rules = refined(fit)
+    check(fit, 2)
+    sweep(carrier, curves, axes, rules, 2, GO_ON)
+    for stage in curves.stages:
+        for j, side in zip(*np.nonzero(~stage.active), strict=True):
+            assert (stage.curves[side, axes.bins.axis(j)] == 0.0).all()

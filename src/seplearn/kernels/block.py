@@ -31,7 +31,6 @@ _LOWEST, _HIGHEST = 1e-9, (1e3, 1e5, 1e7)  # bounds of mu for FIRST, SIZE, SECON
 _LARGEST_CHANGE = 10.0  # of mu in one update
 _FEWEST_FREEDOM = 1e-4  # of one penalty: keeps mu positive
 _SMALLEST_SQUARE = 1e-12
-LARGEST_STEP = 0.2  # of a log-factor in one visit
 _LARGEST_SCALE_STEP = 0.3
 _LEAST_CURVATURE = 1e-6  # of the backbone's scale, in units of the tilt's
 _SINGULAR = 1e-12
@@ -244,15 +243,20 @@ def take_step(block: Block, n_bins: int) -> None:
 
 @part
 def find_step(
-    block: Block, n_bins: int, n_ordered: int, direction: int, free: BoolArray, present: BoolArray
+    block: Block,
+    n_ordered: int,
+    direction: int,
+    free: BoolArray,
+    present: BoolArray,
+    largest_step: float,
 ) -> None:
     """The bounded Gauss-Newton step, ending on curves that keep the constraint."""
-    size = 2 * n_bins
-    fill_system(block, n_bins, free)
+    size = block.curve.shape[0]
+    fill_system(block, size // 2, free)
     factorise(block.system, size, 4, block.inverse_pivots, block.lower)
     solve_factorised(block.inverse_pivots, block.lower, size, 4, block.step)
     for i in range(size):
-        step = min(max(block.step[i], -LARGEST_STEP), LARGEST_STEP)
+        step = min(max(block.step[i], -largest_step), largest_step)
         block.step[i] = step if free[i % 2] else 0.0
     if direction != 0:
         constrain(block, n_ordered, direction, free, present)
@@ -271,6 +275,7 @@ def solve(
     energy: float,
     noise: FloatArray,
     rate: float,
+    largest_step: float,
     factors: FloatArray,
 ) -> float:
     """One visit to one axis of one stage: from the rows' sums to a step, taken, and new penalties.
@@ -286,6 +291,7 @@ def solve(
     energy : price of the products' size
     noise : IN, (2,), what the smoothness of backbone and tilt is learned against
     rate : share of the change of log mu that is made; 0 leaves penalties as they are
+    largest_step : of a log-factor
     factors : OUT, (2, n_bins), what the step multiplies the products with
 
     Returns
@@ -300,7 +306,7 @@ def solve(
     curvature = curvatures(sums, n_bins)
     fill_penalty(block.penalty, mu[0], 0, 2, curvature[0], n_bins, n_ordered)
     fill_penalty(block.penalty, mu[1], 1, 2, curvature[1], n_bins, n_ordered)
-    find_step(block, n_bins, n_ordered, direction, free, present)
+    find_step(block, n_ordered, direction, free, present, largest_step)
     take_step(block, n_bins)
     for b in range(n_bins):
         curves[0, first + b], curves[1, first + b] = block.curve[2 * b], block.curve[2 * b + 1]

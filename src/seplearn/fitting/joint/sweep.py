@@ -33,12 +33,15 @@ class Rules:
     fit_intercept : bool
     rate : float
         Share of the update of the logs of penalties that is made; 0 leaves them as they are.
+    largest_step : float
+        Of a log-factor in one visit.
     """
 
     loss: Loss
     energy: float
     fit_intercept: bool = True
     rate: float = 1.0
+    largest_step: float = 0.2
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,7 @@ def _sweep_stage(
             energy,
             local,
             rules.rate,
+            rules.largest_step,
             factors,
         )
         if rules.rate > 0.0:
