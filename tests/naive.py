@@ -101,10 +101,10 @@ class Grid:
         return np.stack([w, plus, minus, r], axis=1)
 
     def sums(self):
-        """S11, S22, S12, t1, t2 and the count of every bin of every axis."""
+        """Of w P+^2, w P+ r, w P-^2, w P+ P-, w P- r and of counts: every bin of every axis."""
         out = [np.zeros((b, 6)) for b in self.n_bins]
         for i, (w, plus, minus, r) in enumerate(self.rows()):
-            stats = [w * plus**2, w * minus**2, -w * plus * minus, w * r * plus, -w * r * minus]
+            stats = [w * plus**2, w * r * plus, w * minus**2, w * plus * minus, w * r * minus]
             for j, code in enumerate(self.codes[i]):
                 out[j][code] += [*stats, self.count[i]]
         return np.concatenate(out)

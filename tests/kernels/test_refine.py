@@ -19,7 +19,7 @@ from seplearn.kernels.refine import (
     start_grid,
     valid_cuts,
 )
-from seplearn.kernels.sums import fill_sums, rows_of_bag, sort_by_bin
+from seplearn.kernels.sums import COUNT, fill_sums, rows_of_bag, sort_by_bin
 from tests import naive
 from tests.problems import problems, rules
 
@@ -83,8 +83,7 @@ def bins_of(state, action):
 def assert_sums_agree(state, oracle):
     expected = oracle.sums()
     scale = np.abs(expected).max() + 1.0
-    in_paper_order = state.sums[:, [0, 2, 3, 1, 4, 5]]
-    np.testing.assert_allclose(in_paper_order, expected, atol=1e-9 * scale, rtol=1e-9)
+    np.testing.assert_allclose(state.sums[:, :6], expected, atol=1e-9 * scale, rtol=1e-9)
 
 
 @given(problems(), rules())
@@ -233,7 +232,7 @@ def test_one_column_per_step_is_a_column_of_the_table(problem, rules):
 @given(st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), min_size=1, max_size=7), st.integers(1, 3))
 def test_cuts_that_divide_the_rows_alike_are_offered_once(counts, min_samples):
     prefix, cuts = scratch()
-    prefix[: len(counts), 5] = np.cumsum(counts)
+    prefix[: len(counts), COUNT] = np.cumsum(counts)
     found = cuts.at[: valid_cuts(prefix, 0, len(counts), float(min_samples), cuts, 0)].tolist()
     sides = [(sum(counts[:cut]), sum(counts[cut:])) for cut in range(len(counts) + 1)]
     expected = {pair for pair in sides if min(pair) >= min_samples}
@@ -368,7 +367,7 @@ def test_sums_of_a_large_table_are_those_of_its_rows(kappa):
         np.testing.assert_allclose(found, start[side] * np.exp(logs[in_bag]), rtol=1e-9)
     w, plus, minus, r = state.rows.T
     w = w * np.minimum(1.0, kappa / np.abs(r))
-    parts = [w * plus**2, w * r * plus, w * minus**2, -w * plus * minus, -w * r * minus, times]
+    parts = [w * plus**2, w * r * plus, w * minus**2, w * plus * minus, w * r * minus, times]
     for j, first in enumerate(offset[:-1]):
         expected = [np.bincount(codes[:, j], p, offset[j + 1] - first) for p in parts]
         found = state.sums[first : offset[j + 1], :6].T
