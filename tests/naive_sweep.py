@@ -1,8 +1,9 @@
 """The oracle of joint refinement: a sweep written from the maths, with dense matrices.
 
-A stage is P+ - P- with P+- = exp(b0 +- d0 + sum_j (beta_j +- delta_j)(x_j)). Products and residuals
-are computed from the curves whenever they are asked for, systems are solved as they stand, and
-losses are taken over the rows. What one block of a sweep minimises is in ``naive.py``.
+A stage is P+ - P- with P+- = exp(b0 +- d0 + sum_j (beta_j +- delta_j)(x_j)); main effects are
+sums of curves. Products and residuals are computed from the curves whenever they are asked for,
+systems are solved as they stand, and losses are taken over the rows. What one block of a sweep
+minimises is in ``naive.py``.
 """
 
 from __future__ import annotations
@@ -42,6 +43,13 @@ class Stage:
 
 
 @dataclass
+class Effects:
+    values: list[np.ndarray]  # per axis (n_bins,)
+    mu: np.ndarray  # (axes, 3)
+    freedom: np.ndarray  # per axis
+
+
+@dataclass
 class Rules:
     energy: float = 0.05
     largest_step: float = 0.2
@@ -61,6 +69,7 @@ class Fit:
     rules: Rules
     intercept: float = 0.0
     huber: np.ndarray | None = None  # the rows' weights in this sweep
+    effects: Effects | None = None
 
     def products(self, stage):
         """P+ and P- of a stage on every row; zero where the stage has none."""
@@ -75,7 +84,11 @@ class Fit:
     @property
     def residual(self):
         stages = (self.products(stage) for stage in self.stages)
-        return self.target - self.intercept - sum(plus - minus for plus, minus in stages)
+        said = self.intercept + sum(plus - minus for plus, minus in stages)
+        if self.effects is not None:
+            pairs = zip(self.axes, self.effects.values, strict=True)
+            said = said + sum(axis.at_rows(values) for axis, values in pairs)
+        return self.target - said
 
     def weigh(self):
         """Huber's weights at the residuals of this moment; they hold until the next sweep."""
@@ -93,6 +106,8 @@ def sweep(fit, n_sweeps=1):
         fit.weigh()
         move_intercept(fit)
         mean_square, inflation = fit.mean_square, noise_inflation(fit)
+        for j in fit.visits if fit.effects else ():
+            update_effect(fit, j, mean_square * inflation)
         for stage in fit.stages:
             sweep_stage(fit, stage, mean_square, inflation)
     fit.weigh()
@@ -109,7 +124,30 @@ def noise_inflation(fit):
     """n / (n - freedom): the curves', two for each scale, one for the constant; at most half."""
     total = np.sum(fit.weight)
     spent = sum(np.sum(stage.freedom) for stage in fit.stages) + 2 * len(fit.stages) + 1
+    spent += np.sum(fit.effects.freedom) if fit.effects else 0.0
     return total / (total - min(spent, total / 2))
+
+
+def update_effect(fit, j, noise):
+    """The main effect of one axis: penalised least squares; monotone, where it must be."""
+    axis, effects, w = fit.axes[j], fit.effects, fit.huber
+    curve, mass = effects.values[j], np.sum(w)
+    S = naive.penalty(effects.mu[j], mass, axis.n_bins, axis.n_ordered)
+    A = np.diag(axis_sums(axis, w)) + S
+    right = axis_sums(axis, w * fit.residual) - S @ curve
+    step = np.linalg.solve(A, right)
+    if axis.direction:
+        part = slice(0, axis.n_ordered)
+        goal = axis.direction * (curve + step)[part]
+        step[part] = axis.direction * isotonic(goal, np.diag(A)[part]) - curve[part]
+        bend = step @ A @ step  # the way there may be too far, or not begin downhill
+        step = step * np.clip(step @ right / bend, 0.0, 1.0) if bend > 0 else 0 * step
+    effects.values[j] = curve + step
+    if fit.rules.learns:
+        effects.mu[j], effects.freedom[j] = naive.learned_penalties(
+            A, S, effects.values[j], [effects.mu[j]], 0, mass, noise, axis.n_bins, axis.n_ordered,
+            fit.rules.rate,
+        )  # fmt: skip
 
 
 def sweep_stage(fit, stage, mean_square, inflation):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from seplearn._params import TSL_PARAMETERS
 from seplearn.fitting.aggregate import anchor_of, combine, cosine, n_kept
 from seplearn.fitting.grid import Grid, centred
+from seplearn.fitting.losses import LOSSES
 from seplearn.fitting.options import FitOptions
 from seplearn.fitting.workers import ThreadWorkers
 from tests import naive
@@ -17,6 +18,7 @@ from tests.problems import problems
 def options(trim, anchor="medoid", products="difference"):
     values = {p.name: p.default for p in TSL_PARAMETERS}
     values |= {"trim": trim, "anchor": anchor, "products": products, "directions": ()}
+    values["loss"] = LOSSES[values["loss"]]
     return FitOptions(**{name: values[name] for name in FitOptions.__dataclass_fields__})
 
 

@@ -9,7 +9,13 @@ import pytest
 from scipy.optimize import nnls
 
 from seplearn._params import TSL_PARAMETERS
-from seplearn.fitting.joint import JointFit, energy_price, sweep_table
+from seplearn.fitting.joint.fit import (
+    JointFit,
+    constant_model,
+    energy_price,
+    make_axes,
+)
+from seplearn.fitting.losses import LOSSES
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.workers import SerialWorkers
 from seplearn.model.stage import Branch, Stage
@@ -42,6 +48,7 @@ def small_data(n=CROWDED, level=0.0, seed=0):
 
 def options(**given):
     values = {p.name: p.default for p in TSL_PARAMETERS} | {"directions": DIRECTIONS} | given
+    values["loss"] = LOSSES[values["loss"]]
     return FitOptions(**{name: values[name] for name in FitOptions.__dataclass_fields__})
 
 
@@ -74,29 +81,39 @@ def twin(fit, data, **rules):
         naive_sweep.Axis(data.codes[:, j], axis.n_bins, data.bins.n_ordered[j], DIRECTIONS[j])
         for j, axis in enumerate(AXES)
     ]
-    state = fit.state
     stages = [
         naive_sweep.Stage(
-            split(data, state.curves[k].copy()), state.scales[k].copy(), tuple(state.present[k]),
-            [mu.copy() for mu in state.penalties[k]], state.freedom[k].copy(),
+            split(data, stage.curves.copy()), stage.scale.copy(), tuple(stage.present),
+            list(stage.penalties.copy()), stage.freedom.copy(), stage.active.copy(),
         )
-        for k in range(len(state.scales))
+        for stage in fit.curves.stages
     ]  # fmt: skip
+    effects = None
+    if fit.curves.effects is not None:
+        own = fit.curves.effects.copy()
+        effects = naive_sweep.Effects(split(data, own.values), own.penalties, own.freedom)
     return naive_sweep.Fit(
-        axes, list(fit._table.visits), data.weight, data.target, stages,
-        naive_sweep.Rules(**rules), float(state.intercept[0]),
+        axes, list(fit._axes.order), data.weight, data.target, stages,
+        naive_sweep.Rules(**rules), fit.curves.intercept, effects=effects,
     )  # fmt: skip
 
 
 def centre(fit, data):
     """Curves of mean zero over the rows; bins without an order or rows say nothing."""
+
+    def centred(axis, curves):
+        mean = np.average(curves[..., axis.codes], weights=data.weight, axis=-1)
+        unused = ~np.isin(np.arange(axis.n_bins), axis.codes)
+        curves -= mean[..., None]
+        curves[..., unused & (np.arange(axis.n_bins) >= axis.n_ordered)] = 0.0
+        return mean
+
     for stage in fit.stages:
         for axis, curves in zip(fit.axes, stage.curves, strict=True):
-            mean = np.average(curves[:, axis.codes], weights=data.weight, axis=1)
-            unused = ~np.isin(np.arange(axis.n_bins), axis.codes)
-            curves[:] = curves - mean[:, None]
-            curves[:, unused & (np.arange(axis.n_bins) >= axis.n_ordered)] = 0.0
-            stage.scale = stage.scale + mean
+            stage.scale = stage.scale + centred(axis, curves)
+    if fit.effects is not None:
+        for axis, values in zip(fit.axes, fit.effects.values, strict=True):
+            fit.intercept += centred(axis, values)
 
 
 def huber_threshold(residual, weight):
@@ -121,8 +138,9 @@ WAYS = {
     "fixed smoothness": ({"smoothness": 0.3}, lambda fit, data: {"learns": False}),
     "huber": (
         {"loss": "huber"},
-        lambda fit, data: {"kappa": huber_threshold(fit.state.residual, data.weight)},
+        lambda fit, data: {"kappa": huber_threshold(fit._residual, data.weight)},
     ),
+    "main effects": ({"main_effects": True}, lambda fit, data: {}),
 }
 
 
@@ -138,11 +156,17 @@ def test_refining_is_sweeping_and_centring(way):
     centre(oracle, data)
     assert fit.mean_square == pytest.approx(mean_square, rel=1e-7)
     for k, stage in enumerate(oracle.stages):
-        found = split(data, fit.state.curves[k])
+        own = fit.curves.stages[k]
+        found = split(data, own.curves)
         for ours, theirs in zip(found, stage.curves, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(fit.state.scales[k], stage.scale, rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(fit.state.penalties[k], stage.mu, rtol=1e-6)
+        np.testing.assert_allclose(own.scale, stage.scale, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(own.penalties, stage.mu, rtol=1e-6)
+    if oracle.effects is not None:
+        own = fit.curves.effects
+        theirs = np.concatenate(oracle.effects.values)
+        np.testing.assert_allclose(own.values, theirs, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(own.penalties, oracle.effects.mu, rtol=1e-6)
     predicted = data.target - oracle.residual
     np.testing.assert_allclose(fit.model().predict(data.codes), predicted, rtol=1e-7)
 
@@ -164,13 +188,13 @@ def nearest_monotone(branch, data):
 def test_a_new_stage_has_monotone_curves_and_least_squares_scalars(signs, level):
     data, rng = small_data(level=level), np.random.default_rng(3)
     fit = started(data)
-    left_over = fit.state.residual.copy()
+    left_over = fit._residual.copy()
     branches = {sign: random_branch(sign, rng) for sign in signs}
     fit._append(Stage(branches.get(1.0), branches.get(-1.0)))
-    columns = []
+    added, columns = fit.curves.stages[-1], []
     for sign, branch in branches.items():
         parts = nearest_monotone(branch, data)
-        beta, delta = fit.state.curves[-1]
+        beta, delta = added.curves
         if len(signs) == 1:
             assert (delta == 0).all()
         np.testing.assert_allclose(beta + sign * delta, np.concatenate(parts), atol=1e-12)
@@ -179,12 +203,14 @@ def test_a_new_stage_has_monotone_curves_and_least_squares_scalars(signs, level)
     root = np.sqrt(data.weight)
     scalars = nnls(root[:, None] * np.stack(columns, axis=1), root * left_over)[0]
     scalars = np.maximum(scalars, 1e-3)
-    b0, d0 = fit.state.scales[-1]
+    b0, d0 = added.scale
     np.testing.assert_allclose([np.exp(b0 + sign * d0) for sign in signs], scalars, rtol=1e-9)
-    assert fit.state.present[-1].tolist() == [1.0 in signs, -1.0 in signs]
+    assert added.present.tolist() == [1.0 in signs, -1.0 in signs]
     said = np.stack(columns, axis=1) @ scalars
-    np.testing.assert_allclose(fit.state.residual, left_over - said, rtol=1e-9, atol=1e-12)
-    assert (fit.state.freedom == 5.0).all()
+    np.testing.assert_allclose(fit._residual, left_over - said, rtol=1e-9, atol=1e-12)
+    assert (added.freedom == 5.0).all()
+    varies = np.array([True, True, False, True])  # an axis on which all rows are alike stays flat
+    np.testing.assert_array_equal(added.active, varies[:, None] & [True, len(signs) == 2])
 
 
 @pytest.mark.parametrize("n", [CROWDED, ROOMY])
@@ -198,9 +224,8 @@ def test_penalties_start_in_units_of_the_number_of_bins(n):
             size = 1e-2 if isinstance(axis, CategoricalAxis) else 1e-5
             wanted = [3e-4 * axis.n_bins / 255, size, 3e-5 * axis.n_bins / 255]
             for side in range(2):
-                np.testing.assert_allclose(
-                    fit.state.penalties[stage, j, side], stiffness * np.array(wanted)
-                )
+                found = fit.curves.stages[stage].penalties[j, side]
+                np.testing.assert_allclose(found, stiffness * np.array(wanted))
 
 
 @pytest.mark.parametrize("smoothness", [0.0, 0.7])
@@ -210,7 +235,7 @@ def test_a_fixed_smoothness_is_the_integral_of_the_squared_slope(smoothness):
         # Relative to the sum of curvature over bins: mean curvature times (B / 255)^2.
         first = smoothness / axis.n_bins * (axis.n_bins / 255) ** 2
         for side in range(2):
-            found = fit.state.penalties[0, j, side]
+            found = fit.curves.stages[0].penalties[j, side]
             np.testing.assert_allclose(found, [max(first, 1e-9), 1e-5, 1e-9])
 
 
@@ -221,16 +246,16 @@ def test_a_fit_starts_at_zero_or_far_from_it_at_the_mean(level, fit_intercept):
     fit = new_fit(data, fit_intercept=fit_intercept)
     mean = np.average(data.target, weights=data.weight)
     expected = mean if abs(level) > 4 and fit_intercept else 0.0
-    assert fit.state.intercept[0] == pytest.approx(expected)
-    np.testing.assert_allclose(fit.state.residual, data.target - expected)
+    assert fit.curves.intercept == pytest.approx(expected)
+    np.testing.assert_allclose(fit._residual, data.target - expected)
 
 
 def test_an_axis_without_anything_to_say_is_not_visited():
     data = small_data()
     hashes = np.array([7, 3, 1, 5], dtype=np.uint64)
-    assert sweep_table(data, options(), hashes).visits.tolist() == [1, 3, 0]
+    assert make_axes(data, options(), hashes).order == (1, 3, 0)
     alone = data.rows(np.zeros(5, dtype=np.int64))
-    assert sweep_table(alone, options(), hashes).visits.tolist() == [2]
+    assert make_axes(alone, options(), hashes).order == (2,)
 
 
 def test_the_price_of_energy_without_an_intercept_is_in_units_of_the_target():
@@ -245,45 +270,150 @@ def test_cancellation_is_what_is_said_over_what_remains():
     data = small_data()
     fit = started(data)
     size = net = 0.0
-    for w, row in zip(data.weight, fit.state.products.transpose(2, 0, 1), strict=True):
+    products = np.array([pair for block in fit._carrier.blocks for pair in block.products])
+    for w, row in zip(data.weight, products.transpose(2, 0, 1), strict=True):
         size += w * sum(plus + minus for plus, minus in row)
         net += w * abs(sum(plus - minus for plus, minus in row))
     assert fit.cancellation == pytest.approx(size / net)
     assert new_fit(data).cancellation == 1.0
 
 
-def test_a_move_is_sweeps_with_other_weights_and_learns_nothing():
+def arrays_of(fit):
+    """Everything that a fit stands on, copied."""
+    curves = fit.curves.copy()
+    parts = [*curves.stages, *([curves.effects] if curves.effects else [])]
+    products = [pair for block in fit._carrier.blocks for pair in block.products]
+    arrays = [array for part in parts for array in vars(part).values()]
+    return [np.array(array) for array in (curves.intercept, fit._residual, *products, *arrays)]
+
+
+@pytest.mark.parametrize("main_effects", [False, True])
+def test_a_move_is_sweeps_with_other_weights_and_learns_nothing(main_effects):
     data = small_data()
-    fit = started(data)
+    fit = started(data, main_effects=main_effects)
     fit.refine(1, rate=1.0)
-    before = [array.copy() for array in fit.state]
+    before = arrays_of(fit)
     weight = data.weight * np.random.default_rng(5).poisson(1.0, len(data.weight))
     oracle = twin(fit, data, energy=options().energy, learns=False)
     oracle.weight = weight
     move = fit.move(weight, 2)
-    for array, now in zip(before, fit.state, strict=True):
+    for array, now in zip(before, arrays_of(fit), strict=True):
         np.testing.assert_array_equal(array, now)
     naive_sweep.sweep(oracle, 2)
     centre(oracle, data)
     for k, stage in enumerate(oracle.stages):
-        moved = fit.state.curves[k] + move.curves[k]
-        np.testing.assert_allclose(moved, np.concatenate(stage.curves, axis=1), atol=1e-7)
-        np.testing.assert_allclose(fit.state.scales[k] + move.scales[k], stage.scale, atol=1e-7)
-    assert fit.state.intercept[0] + move.intercept[0] == pytest.approx(oracle.intercept)
+        own = fit.curves.stages[k]
+        theirs = np.concatenate(stage.curves, axis=1)
+        np.testing.assert_allclose(own.curves + move.curves[k], theirs, atol=1e-7)
+        np.testing.assert_allclose(own.scale + move.scales[k], stage.scale, atol=1e-7)
+    if main_effects:
+        theirs = np.concatenate(oracle.effects.values)
+        np.testing.assert_allclose(fit.curves.effects.values + move.effects, theirs, atol=1e-7)
+    assert fit.curves.intercept + move.intercept == pytest.approx(oracle.intercept)
     there = fit.moved(move, type(move)(*(0.0 * part for part in move))).predict(data.codes)
     np.testing.assert_allclose(there, data.target - oracle.residual, rtol=1e-6)
     back = fit.moved(move, move).predict(data.codes)
     np.testing.assert_allclose(back, fit.model().predict(data.codes), rtol=1e-12)
 
 
+@pytest.mark.parametrize("main_effects", [False, True])
+def test_a_fit_goes_back_to_a_snapshot_and_its_rows_follow(main_effects):
+    data = small_data()
+    fit = started(data, main_effects=main_effects)
+    fit.refine(1, rate=1.0)
+    before, snapshot = arrays_of(fit), fit.curves.copy()
+    predicted = fit.model().predict(data.codes)
+    rng = np.random.default_rng(2)
+    fit._append(Stage(random_branch(1.0, rng), random_branch(-1.0, rng)))
+    fit.refine(2, rate=1.0)
+    assert np.abs(fit.model().predict(data.codes) - predicted).max() > 0.01
+    for _ in range(2):  # going back must not spend the snapshot
+        fit.restore(snapshot)
+        for array, now in zip(before, arrays_of(fit), strict=True):
+            np.testing.assert_allclose(now, array, rtol=1e-9, atol=1e-9)
+        np.testing.assert_array_equal(fit.model().predict(data.codes), predicted)
+        np.testing.assert_allclose(fit._residual, data.target - predicted, atol=1e-9)
+        blocks = [block.residual for block in fit._carrier.blocks]
+        np.testing.assert_array_equal(np.concatenate(blocks), fit._residual)
+        fit.refine(1, rate=1.0)
+
+
+def test_bags_go_back_with_their_stages():
+    data = small_data()
+    fit = new_fit(data, keep_bags=True, n_grids=2, n_splits=2, n_stages=200)
+    snapshots = [fit.curves.copy()]
+    for _ in range(2):
+        fit.grow()
+        snapshots.append(fit.curves.copy())
+    assert len(fit.model().bags) == len(fit.model().stages) == 2
+    first = fit.model().bags[0]
+    fit.restore(snapshots[1])
+    assert len(fit.model().stages) == 1
+    assert fit.model().bags == (first,)
+
+
+def test_main_effects_come_first_and_are_swept_before_any_stage():
+    data = small_data(level=1.0)
+    fit = new_fit(data, main_effects=True)
+    mean = np.average(data.target, weights=data.weight)
+    oracle = twin(fit, data, energy=options().energy)
+    oracle.intercept = mean  # as it stood before the sweeps, though the mean is near zero
+    oracle.effects = naive_sweep.Effects(
+        [np.zeros(axis.n_bins) for axis in AXES],
+        fit_penalties(data),
+        np.full(len(AXES), 5.0),
+    )
+    naive_sweep.sweep(oracle, 12)
+    centre(oracle, data)
+    theirs = np.concatenate(oracle.effects.values)
+    np.testing.assert_allclose(fit.curves.effects.values, theirs, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(fit._residual, oracle.residual, atol=1e-6)
+    model = fit.model()
+    np.testing.assert_allclose(model.predict(data.codes), data.target - fit._residual, atol=1e-9)
+    assert fit.curves.freedom == pytest.approx(oracle.effects.freedom.sum(), rel=1e-5)
+
+
+def fit_penalties(data):
+    """What main effects start with: the penalties of a new stage's backbone."""
+    return np.stack([mu[0] for mu in started(data).curves.stages[0].penalties])
+
+
+def test_flattened_curves_are_not_visited_again():
+    data = small_data()
+    fit = started(data)
+    fit.refine(1, rate=1.0)
+    first, lone = fit.curves.stages
+    idle = np.zeros((len(AXES), 2), dtype=bool)
+    idle[0, 1] = idle[1] = True
+    first.flatten(idle, fit._axes)
+    part = data.bins.axis(1)
+    assert (first.curves[:, part] == 0.0).all()
+    assert (first.curves[1, data.bins.axis(0)] == 0.0).all()
+    assert (first.curves[0, data.bins.axis(0)] != 0.0).any()
+    assert first.freedom[1] == 0.0
+    assert first.freedom[0] > 0.0
+    assert set(first.visits(fit._axes)) == {0, 3}
+    assert set(lone.visits(fit._axes)) == {0, 1, 3}
+
+
+def test_a_model_without_stages_is_the_best_constant():
+    data = small_data(level=2.0)
+    mean = np.average(data.target, weights=data.weight)
+    assert constant_model(data, options()).intercept == pytest.approx(mean)
+    assert constant_model(data, options(fit_intercept=False)).intercept == 0.0
+    robust = constant_model(data, options(loss="huber")).intercept
+    assert robust == LOSSES["huber"].constant(data.target, data.weight) != mean
+
+
 def test_rounding_is_taken_out_of_constrained_curves():
     data = small_data()
     fit = started(data)
     part, falling = data.bins.axis(0), data.bins.axis(3)
-    fit.state.curves[0, 0, part] = 0.0
-    fit.state.curves[0, 1, part] = [0.1, 0.2, 0.2 - 1e-15, 0.3, 0.3, -1.0]
-    fit.state.curves[1, 0, falling] = np.append(np.linspace(0.0, 1.0, 24), -2.0)
-    fit.state.curves[1, 0, falling.start + 7] -= 0.05
+    first, second = fit.curves.stages
+    first.curves[0, part] = 0.0
+    first.curves[1, part] = [0.1, 0.2, 0.2 - 1e-15, 0.3, 0.3, -1.0]
+    second.curves[0, falling] = np.append(np.linspace(0.0, 1.0, 24), -2.0)
+    second.curves[0, falling.start + 7] -= 0.05
     model = fit.model()
     plus, minus = (branch.log_factors for branch in model.stages[0].branches)
     np.testing.assert_array_equal(plus[part], [0.1, 0.2, 0.2, 0.3, 0.3, -1.0])
@@ -320,7 +450,7 @@ def test_small_models_are_swept_longer_and_many_sweeps_are_damped(given, calls):
     assert record.n_grids == record.n_kept == 1
     assert record.freedom == pytest.approx(5.0 * len(AXES))
     assert record.cancellation == fit.cancellation
-    assert len(record.scalars) == len(fit.state.scales) == 1
+    assert len(record.scalars) == len(fit.curves.stages) == 1
 
 
 def test_a_stage_that_finds_nothing_is_left_out_unless_it_is_all_there_is():
@@ -330,4 +460,4 @@ def test_a_stage_that_finds_nothing_is_left_out_unless_it_is_all_there_is():
     without = new_fit(data, fit_intercept=False, **idle)
     assert without.grow() is not None
     assert without.grow() is None
-    assert len(without.state.scales) == 1
+    assert len(without.curves.stages) == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from seplearn.fitting.carriers import LocalCarrier
 from seplearn.fitting.joint import rows
-from seplearn.fitting.joint.curves import Axes, Curves, StageCurves
+from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.fitting.joint.sweep import Rules as SweepRules
 from seplearn.fitting.joint.sweep import sweep
 from seplearn.fitting.losses import Huber, SquaredError
@@ -43,11 +43,13 @@ def random_fit(
     scale=(-0.5, 0.0),
     scale_spread=0.2,
     active=None,
+    effects=None,
     **rules,
 ):
     """Stages on every kind of axis, and a target that lies ``noise`` from what they say.
 
-    ``size`` multiplies their curves. The last ordered bin of one axis has no rows.
+    ``size`` multiplies their curves, ``effects`` is the size of main effects. The last ordered bin
+    of one axis has no rows.
     """
     rng = np.random.default_rng(seed)
     axes = [
@@ -69,11 +71,15 @@ def random_fit(
         for stage in stages:
             stage.active = stage.active & active
             for axis, curve, free in zip(axes, stage.curves, stage.active, strict=True):
-                curve *= free[:, None]
+                curve[~free] = 0.0
                 if axis.direction and stage.has_tilt and not free[1]:
                     curve[:] = 0.0  # one backbone for a rising and a falling product
     visits = rng.permutation(len(axes))[: 5 - seed % 2]
     fit = Fit(axes, list(visits), rng.uniform(0.5, 2.0, n), np.zeros(n), stages, Rules(**rules))
+    if effects is not None:
+        curves = [effects * random_curves(axis, PLUS, rng)[0] for axis in axes]
+        mu = np.exp(log_mu + rng.normal(size=(len(axes), 3)))
+        fit.effects = naive_sweep.Effects(curves, mu, np.full(len(axes), freedom))
     fit.target = noise * rng.normal(size=n) - fit.residual
     return fit
 
@@ -104,13 +110,18 @@ def refined(fit, dtype=np.uint8):
     codes = np.array([axis.codes for axis in fit.axes], dtype=dtype).T
     blocks = rows.row_blocks(codes, fit.target, fit.weight, fit.target - fit.intercept)
     carrier = LocalCarrier(blocks, SerialWorkers(GO_ON))
+    curves = Curves(fit.intercept, stages)
+    if fit.effects is not None:
+        values, mu = np.concatenate(fit.effects.values), fit.effects.mu.copy()
+        curves.effects = Effects(values, mu, fit.effects.freedom.copy())
+        carrier.each(rows.predict_anew, axes.offset, curves.intercept, values)
     for stage in stages:
         carrier.each(rows.add_stage, axes.offset, stage.curves, stage.scale, stage.present)
     given = dict(vars(fit.rules))
     kappa, learns = given.pop("kappa"), given.pop("learns")
     loss = SquaredError() if math.isinf(kappa) else Huber(kappa)
     rules = SweepRules(loss=loss, **(given | {"rate": given["rate"] * learns}))
-    return carrier, Curves(fit.intercept, stages), axes, rules
+    return carrier, curves, axes, rules
 
 
 def close(found, expected, rtol=1e-8, atol=1e-10):
@@ -126,12 +137,20 @@ def assert_same(carrier, curves, fit, rtol=1e-8):
         close(found, fit.products(stage), rtol)
         close(own.penalties, np.array(stage.mu), max(rtol, 1e-7), atol=0.0)
         close(own.freedom, stage.freedom, max(rtol, 1e-7))
+    if fit.effects is not None:
+        close(curves.effects.values, np.concatenate(fit.effects.values), rtol)
+        close(curves.effects.penalties, fit.effects.mu, max(rtol, 1e-7), atol=0.0)
+        close(curves.effects.freedom, fit.effects.freedom, max(rtol, 1e-7))
     residual = np.concatenate([block.residual for block in carrier.blocks])
     close(residual, fit.residual, rtol, atol=1e-9)
     close(curves.intercept, fit.intercept, rtol)
 
 
 def assert_monotone(curves, axes):
+    if curves.effects is not None:
+        for first, n_ordered, direction in axes.places:
+            rises = np.diff(curves.effects.values[first : first + n_ordered]) * direction
+            assert (rises >= -1e-12).all()
     for stage in curves.stages:
         beta, delta = stage.curves
         for first, n_ordered, direction in axes.places:
@@ -167,6 +186,11 @@ CASES = {
     "lopsided products": {"scale": (-0.5, 2.5), "present": (BOTH, BOTH), "size": 0.2, "noise": 0.7},
     "an idle stage": {"scale": (-30.0, 0.0), "present": (BOTH,)},
     "target far away": {"noise": 30.0},
+    "main effects": {"effects": 1.0},
+    "main effects alone": {"effects": 1.0, "present": (), "noise": 2.0},
+    "main effects, constrained": {"effects": 1.0, "noise": 4.0, "directions": (0, -1, 1, 1, 1)},
+    "main effects, huber, damped": {"effects": 0.5, "kappa": 0.3, "rate": 0.5},
+    "main effects, nothing learned": {"effects": 1.0, "learns": False},
     "mu at its lower bounds": {"noise": 1e-5, "log_mu": np.log(3e-9)},
     "mu at its upper bounds": {"noise": 30.0, "size": 0.0, "log_mu": np.log([5e2, 5e4, 5e6])},
 }
@@ -178,7 +202,9 @@ def test_a_sweep_is_that_of_the_oracle(case):
         check(random_fit(seed, **case), 1)
 
 
-@pytest.mark.parametrize("name", ["plain", "huber", "damped learning", "no intercept"])
+@pytest.mark.parametrize(
+    "name", ["plain", "huber", "damped learning", "no intercept", "main effects"]
+)
 def test_several_sweeps_are_those_of_the_oracle(name):
     check(random_fit(7, **CASES[name]), 4, np.uint16)
 
@@ -197,6 +223,7 @@ def test_several_sweeps_are_those_of_the_oracle(name):
             "rate": st.sampled_from([0.5, 1.0]),
             "noise": st.sampled_from([0.1, 1.0, 5.0]),
             "n": st.sampled_from([15, 60]),
+            "effects": st.sampled_from([None, 1.0]),
         }
     ),
 )
@@ -218,7 +245,7 @@ def test_rows_in_blocks_are_the_same_rows(monkeypatch):
     monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 17)
     carrier, *_ = refined(random_fit(3))
     assert [len(block.weight) for block in carrier.blocks] == [17, 17, 17, 9]
-    for name in ("plain", "huber"):
+    for name in ("plain", "huber", "main effects"):
         check(random_fit(3, **CASES[name]), 2)
 
 
