@@ -348,7 +348,7 @@ def test_few_rows_of_noise_do_not_end_far_from_their_mean():
 def test_noise_gives_the_constant_and_says_so():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4)), rng.normal(size=300)
-    with pytest.warns(UserWarning, match="no stage improves on a constant; the model is the mean"):
+    with pytest.warns(UserWarning, match="no stage improves on a constant; the model is one"):
         model = TSLRegressor(random_state=0).fit(X, y)
     assert model.stages_ == ()
     np.testing.assert_allclose(model.predict(X), y.mean())

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import nnls
 
 from seplearn._params import TSL_PARAMETERS
+from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.fit import (
     JointFit,
     constant_model,
@@ -317,7 +318,9 @@ def test_a_move_is_sweeps_with_other_weights_and_learns_nothing(main_effects):
 
 
 @pytest.mark.parametrize("main_effects", [False, True])
-def test_a_fit_goes_back_to_a_snapshot_and_its_rows_follow(main_effects):
+@pytest.mark.parametrize("block", [17, 1000])
+def test_a_fit_goes_back_to_a_snapshot_and_its_rows_follow(main_effects, block, monkeypatch):
+    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", block)
     data = small_data()
     fit = started(data, main_effects=main_effects)
     fit.refine(1, rate=1.0)
