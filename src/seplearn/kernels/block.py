@@ -22,7 +22,8 @@ from seplearn.kernels.sums import MINUS_MINUS, MINUS_R, PLUS_MINUS, PLUS_PLUS, P
 FIRST, SIZE, SECOND = 0, 1, 2  # the penalties of a curve: first differences, size, second ones
 SMOOTH_BINS = 20  # ordered bins from which on a curve has a penalty on second differences
 # Share of the curvature that holds every log-factor near zero whatever is learned: the penalty
-# matrix must have an inverse, and a level without rows must stay neutral.
+# matrix must have an inverse, and a level without rows must stay neutral. A hundredth of it raised
+# the cross-validated error of 14 small tables by 1.4 %.
 _HOLD = 1e-4
 # Backbone curvature counts as at least this share of the tilt's: where P+ and P- are equal the
 # backbone has none, and penalties in units of it would vanish.
