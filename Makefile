@@ -7,7 +7,7 @@ DEMO_STAMP := .venv/.installed-demo
 BENCH_STAMP := .venv/.installed-bench
 DOCS_STAMP := .venv/.installed-docs
 
-.PHONY: demo docs test lint types layers browser tests lower-bounds benchmarks studies clean
+.PHONY: demo docs test lint types layers browser tests mutants lower-bounds benchmarks studies clean
 
 demo: $(DEMO_STAMP)
 	$(BIN)/python examples/masked_interaction.py --output demo
@@ -46,6 +46,10 @@ tests: $(DEV_STAMP) browser
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m interpreted tests
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
+
+# Whether the tests can fail: a changed line at a time, about 15 minutes; not part of `make test`.
+mutants: $(DEV_STAMP)
+	$(BIN)/python -m tests.mutants
 
 # The suite with the oldest versions allowed, in an environment of its own; not part of `make test`.
 lower-bounds:

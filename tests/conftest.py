@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 import seplearn
 
@@ -31,6 +31,13 @@ settings.register_profile(
     derandomize=True,
     max_examples=60,
     suppress_health_check=[HealthCheck.too_slow],
+)
+# For tests/mutants.py: that an example fails is enough, it need not be the simplest one.
+settings.register_profile(
+    "mutants",
+    parent=settings.get_profile("seplearn"),
+    max_examples=25,
+    phases=[Phase.explicit, Phase.generate],
 )
 settings.register_profile("interpreted", parent=settings.get_profile("seplearn"), max_examples=8)
 settings.load_profile("interpreted" if os.environ.get("NUMBA_DISABLE_JIT") == "1" else "seplearn")

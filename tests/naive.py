@@ -101,10 +101,10 @@ class Grid:
         return np.stack([w, plus, minus, r], axis=1)
 
     def sums(self):
-        """S11, S22, S12, t1, t2 and the count of every bin of every axis."""
+        """Of w P+^2, w P+ r, w P-^2, w P+ P-, w P- r and of counts: every bin of every axis."""
         out = [np.zeros((b, 6)) for b in self.n_bins]
         for i, (w, plus, minus, r) in enumerate(self.rows()):
-            stats = [w * plus**2, w * minus**2, -w * plus * minus, w * r * plus, -w * r * minus]
+            stats = [w * plus**2, w * r * plus, w * minus**2, w * plus * minus, w * r * minus]
             for j, code in enumerate(self.codes[i]):
                 out[j][code] += [*stats, self.count[i]]
         return np.concatenate(out)
@@ -328,8 +328,11 @@ def block_objective(codes, plus, minus, residual, weight, curve, S, step, energy
     return 0.5 * (np.sum(weight * new**2) + size + end @ S @ end)
 
 
-def learned_penalties(A, S, curve, mu, side, curvature, noise, n_bins, n_ordered):
-    """Generalised Fellner-Schall, dense: new mu and the degrees of freedom of one curve."""
+def learned_penalties(A, S, curve, mu, side, curvature, noise, n_bins, n_ordered, rate=1.0):
+    """Generalised Fellner-Schall, dense: new mu and the degrees of freedom of one curve.
+
+    ``rate`` is the share of the change of log mu that is made.
+    """
     part = slice(side * n_bins, (side + 1) * n_bins)
     theta = curve[part]
     prior, posterior = np.linalg.inv(S[part, part]), np.linalg.inv(A)[part, part]
@@ -340,7 +343,7 @@ def learned_penalties(A, S, curve, mu, side, curvature, noise, n_bins, n_ordered
         t = mu[side][c] * curvature * (np.trace(prior @ matrix) - np.trace(posterior @ matrix))
         t = max(t, 1e-4)
         goal = noise * t / max(theta @ matrix @ theta, 1e-12) / curvature
-        change = np.clip(goal / mu[side][c], 0.1, 10.0)
+        change = np.clip((goal / mu[side][c]) ** rate, 0.1, 10.0)
         new[c] = np.clip(mu[side][c] * change, 1e-9, (1e3, 1e5, 1e7)[c])
         freedom += t
     return new, freedom

@@ -78,3 +78,16 @@ def rules(draw, **fixed):
     if values["signed"]:
         values["two_branches"] = False
     return RefineRules(**(values | fixed))
+
+
+def random_curves(axis, present, rng):
+    """Beta and delta, shape (2, n_bins): they keep the axis's constraint and are not flat."""
+    beta, delta = rng.normal(0, 0.3, (2, axis.n_bins))
+    logs = [beta + delta, beta - delta]
+    for side, sign in ((0, axis.direction), (1, -axis.direction)):
+        ordered = logs[side][: axis.n_ordered]  # a view: sorted in place
+        if sign:
+            ordered[:] = sign * np.sort(sign * ordered)
+    if not all(present):
+        return np.array([logs[0] if present[0] else logs[1], np.zeros(axis.n_bins)])
+    return np.array([logs[0] + logs[1], logs[0] - logs[1]]) / 2

@@ -62,6 +62,13 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "effect, and ``early_stopping=True``, ``n_bootstrap`` and ``monotonic_cst`` are refused.",
     ),
     Parameter(
+        "main_effects",
+        False,
+        Flag(),
+        "Whether every feature has a curve of its own beside the stages, added to the prediction "
+        "and refined together with them. Needs ``refine='joint'``.",
+    ),
+    Parameter(
         "n_starts",
         2,
         Interval(1, whole=True),
@@ -288,6 +295,7 @@ class TSLParameters:
     n_stages: int = 32
     _: KW_ONLY
     refine: Literal["joint", "scalars"] = "joint"
+    main_effects: bool = False
     n_starts: int = 2
     smoothness: Literal["auto"] | float = "auto"
     energy: float = 0.07

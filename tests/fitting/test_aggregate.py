@@ -17,7 +17,7 @@ from tests.problems import problems
 def options(trim, anchor="medoid", products="difference"):
     values = {p.name: p.default for p in TSL_PARAMETERS}
     values |= {"trim": trim, "anchor": anchor, "products": products, "directions": ()}
-    return FitOptions(**{name: values[name] for name in FitOptions.__dataclass_fields__})
+    return FitOptions(**values)
 
 
 def random_grids(problem, n_grids, spread=0.5):

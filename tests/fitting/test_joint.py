@@ -1,6 +1,5 @@
 """Joint refinement as a whole: sweeps, growth, constraints, sizes, bands."""
 
-import math
 from itertools import pairwise
 
 import numpy as np
@@ -10,11 +9,12 @@ from sklearn.metrics import r2_score
 
 from seplearn import TSLRegressor, datasets, explain
 from seplearn._params import TSL_PARAMETERS
-from seplearn.fitting.joint import JointFit
+from seplearn.fitting.joint import rows
+from seplearn.fitting.joint.fit import JointFit
+from seplearn.fitting.joint.sweep import Rules, sweep
+from seplearn.fitting.losses import SquaredError
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.workers import SerialWorkers
-from seplearn.kernels.arrays import SweepRules
-from seplearn.kernels.sweep import fill_products, sweep
 from seplearn.table.binning import bin_table
 from seplearn.table.columns import open_table
 from tests import naive
@@ -32,7 +32,7 @@ def training_data(X, y, weight=None, max_bins=30):
 
 def options(**given):
     values = {p.name: p.default for p in TSL_PARAMETERS} | {"directions": (0, 0, 0)} | given
-    return FitOptions(**{name: values[name] for name in FitOptions.__dataclass_fields__})
+    return FitOptions(**values)
 
 
 def grown(n_stages=2, n=600, **given):
@@ -45,38 +45,47 @@ def grown(n_stages=2, n=600, **given):
     return fit, data
 
 
+GO_ON = SERIAL.stop
+
+
+def swept(fit, n_sweeps, stop=GO_ON, **rules):
+    """Mean squared residual after sweeps that learn nothing."""
+    rules = Rules(SquaredError(), rate=0.0, **rules)
+    return sweep(fit._carrier, fit.curves, fit._axes, rules, n_sweeps, stop)
+
+
 def test_rows_and_curves_stay_together():
     fit, data = grown()
-    products, residual = fit.state.products.copy(), fit.state.residual.copy()
+    (block,) = fit._carrier.blocks
+    products, residual = [pair.copy() for pair in block.products], fit._residual.copy()
     np.testing.assert_allclose(data.target - fit.model().predict(data.codes), residual, atol=1e-9)
-    for stage in range(2):
-        fill_products(fit._table, fit.state, stage)
-    np.testing.assert_allclose(fit.state.products, products, rtol=1e-9)
+    rows.predict_anew(block, data.bins.offset, fit.curves.intercept, None)
+    for stage, pair in zip(fit.curves.stages, products, strict=True):
+        rows.add_stage(block, data.bins.offset, stage.curves, stage.scale, stage.present)
+        np.testing.assert_allclose(block.products[-1], pair, rtol=1e-9)
+    np.testing.assert_allclose(fit._residual, residual, atol=1e-9)
 
 
 def test_sweeps_without_penalties_lower_the_error():
     # The little that holds every curve near zero is in units of a curvature that changes from
     # sweep to sweep, so the error may rise by a little; a single block never raises its objective.
     fit, _ = grown(smoothness=0.0, energy=0.0)
-    rules = SweepRules(0.0, 0.2, math.inf, True, False, 1.0)
-    stop = np.zeros(1, dtype=bool)
-    losses = [sweep(fit._table, fit.state, rules, 1, stop) for _ in range(30)]
+    losses = [swept(fit, 1, energy=0.0) for _ in range(30)]
     assert all(after <= before * 1.01 for before, after in pairwise(losses))
     assert losses[-1] < losses[0]
 
 
 def test_at_convergence_the_gradient_is_zero():
     fit, data = grown(smoothness=0.3, energy=0.05)
-    rules = SweepRules(0.05, 0.2, math.inf, True, False, 1.0)
-    mean_square = sweep(fit._table, fit.state, rules, 1000, np.zeros(1, dtype=bool))
-    state, bins = fit.state, data.bins
-    assert np.sum(data.weight * state.residual) == pytest.approx(0.0, abs=1e-8)
-    for stage in range(2):
+    mean_square = swept(fit, 1000, energy=0.05)
+    bins, (block,) = data.bins, fit._carrier.blocks
+    assert np.sum(data.weight * fit._residual) == pytest.approx(0.0, abs=1e-8)
+    for stage, products in zip(fit.curves.stages, block.products, strict=True):
         for j in range(bins.n_axes):
             axis = bins.axis(j)
             A, _, right = naive.block_system(
-                data.codes[:, j], *state.products[stage], state.residual, data.weight,
-                state.curves[stage][:, axis].ravel(), state.penalties[stage, j],
+                data.codes[:, j], *products, fit._residual, data.weight,
+                stage.curves[:, axis].ravel(), stage.penalties[j],
                 bins.axes[j].n_bins, bins.n_ordered[j], 0.05 * mean_square,
             )  # fmt: skip
             assert np.abs(np.linalg.solve(A, right)).max() < 1e-3
@@ -84,9 +93,10 @@ def test_at_convergence_the_gradient_is_zero():
 
 def test_a_stopped_sweep_ends_at_once():
     fit, _ = grown()
-    before = fit.state.curves.copy()
-    sweep(fit._table, fit.state, fit._rules(), 5, np.ones(1, dtype=bool))
-    np.testing.assert_array_equal(fit.state.curves, before)
+    before = [stage.curves.copy() for stage in fit.curves.stages]
+    swept(fit, 5, stop=np.ones(1, dtype=bool), energy=0.05)
+    for stage, curves in zip(fit.curves.stages, before, strict=True):
+        np.testing.assert_array_equal(stage.curves, curves)
 
 
 def test_the_masked_interaction_is_recovered():
@@ -337,7 +347,7 @@ def test_few_rows_of_noise_do_not_end_far_from_their_mean():
 def test_noise_gives_the_constant_and_says_so():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4)), rng.normal(size=300)
-    with pytest.warns(UserWarning, match="no stage improves on a constant; the model is the mean"):
+    with pytest.warns(UserWarning, match="no stage improves on a constant; the model is one"):
         model = TSLRegressor(random_state=0).fit(X, y)
     assert model.stages_ == ()
     np.testing.assert_allclose(model.predict(X), y.mean())

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from seplearn.fitting.selection import HeldOut, Path
+from seplearn.fitting.losses import Huber, SquaredError
+from seplearn.fitting.selection import HeldOut, SizePath
 
 
 def path_of(*sizes, masses=(1.0, 1.0, 1.0)):
-    path = Path((), ())
+    path = SizePath((), ())
     for parts in sizes:
         path = path.extended(parts, masses)
     return path
@@ -43,13 +44,18 @@ def test_a_path_is_over_when_the_last_sizes_brought_nothing(n_after, over):
     assert path_of([9], [5], *[[6]] * n_after, masses=[1.0]).is_over is over
 
 
-@pytest.mark.parametrize("kappa", [np.inf, 1.5])
-def test_the_error_of_held_out_rows_is_squared_or_hubers(kappa):
+@pytest.mark.parametrize("loss", [SquaredError(), Huber(1.5)])
+def test_the_error_of_held_out_rows_is_that_of_the_loss(loss):
     rng = np.random.default_rng(0)
     target, weight = rng.normal(size=50) * 3, rng.uniform(size=50)
+    prediction = rng.normal(size=50)
     total = 0.0
-    for y, w in zip(target, weight, strict=True):
-        total += w * (y**2 if abs(y) <= kappa else 2 * kappa * abs(y) - kappa**2)
-    held = HeldOut(np.zeros((50, 1), dtype=np.uint16), target, weight, kappa)
-    assert held.error(np.zeros(50)) == pytest.approx(total, rel=1e-12)
+    for y, predicted, w in zip(target, prediction, weight, strict=True):
+        total += w * naive_loss(abs(y - predicted), loss.grid_threshold)
+    held = HeldOut(np.zeros((50, 1), dtype=np.uint16), target, weight, loss)
+    assert held.error(prediction) == pytest.approx(total, rel=1e-12)
     assert held.error(np.full(50, np.inf)) == np.inf  # never NaN, which would be the smallest
+
+
+def naive_loss(off, threshold):
+    return off**2 if off <= threshold else 2 * threshold * off - threshold**2

@@ -1,13 +1,11 @@
 """The block update and the learning of penalties against dense algebra on the rows."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seplearn.kernels.arrays import SweepRules
+from seplearn.kernels.banded import factorise, inverse_bands
 from seplearn.kernels.block import (
     fill_penalty,
     fill_system,
@@ -15,19 +13,23 @@ from seplearn.kernels.block import (
     new_block,
     objective,
     objective_at_rest,
-    update_block,
+    solve,
+    solve_effect,
 )
+from seplearn.kernels.sums import MINUS_MINUS, MINUS_R, PLUS_MINUS, PLUS_PLUS, PLUS_R
 from tests import naive
+from tests.naive_sweep import Axis, isotonic
+from tests.problems import random_curves
 
 pytestmark = pytest.mark.interpreted
 
-RULES = SweepRules(0.0, 1e6, math.inf, True, True, 1.0)
+ANY_STEP = 1e6
 
 
 class Case:
     """Rows of one stage on one axis, and a block filled from them."""
 
-    def __init__(self, n_bins, n_ordered, seed, energy=0.0, branches=(True, True)):
+    def __init__(self, n_bins, n_ordered, seed, energy=0.0, branches=(True, True), direction=0):
         rng = np.random.default_rng(seed)
         n = 4 * n_bins
         self.n_bins, self.n_ordered, self.energy = n_bins, n_ordered, energy
@@ -36,15 +38,28 @@ class Case:
         self.plus = np.exp(rng.normal(size=n)) * branches[0]
         self.minus = np.exp(rng.normal(size=n)) * branches[1]
         self.residual, self.weight = rng.normal(size=n), rng.uniform(0.5, 2.0, n)
-        self.curve = rng.normal(0, 0.3, 2 * n_bins) * np.repeat([1.0, all(branches)], n_bins)
+        self.direction = direction if n_ordered > 0 else 0
+        axis = Axis(self.codes, n_bins, n_ordered, self.direction)
+        self.curve = random_curves(axis, branches, rng).ravel()
         self.mu = np.exp(rng.normal(-4, 2, (2, 3)))
-        self.block = new_block(n_bins)
         w, p, m, r = self.weight, self.plus, self.minus, self.residual
-        for c, values in enumerate((w * p * p, w * p * r, w * m * m, w * p * m, w * m * r)):
-            self.block.sums[:, c] = np.bincount(self.codes, values, minlength=n_bins)
-        self.block.energy[0] = energy * self.block.sums[:, 0]
-        self.block.energy[1] = energy * self.block.sums[:, 2]
+        self.sums = np.zeros((n_bins, 8))
+        places = {
+            PLUS_PLUS: w * p * p,
+            PLUS_R: w * p * r,
+            MINUS_MINUS: w * m * m,
+            PLUS_MINUS: w * p * m,
+            MINUS_R: w * m * r,
+        }
+        for column, values in places.items():
+            self.sums[:, column] = np.bincount(self.codes, values, minlength=n_bins)
+        self.block = new_block(self.sums, energy)
         self.block.curve[:] = self.interleaved(self.curve)
+
+    @property
+    def free(self):
+        """A lone product has no tilt that could move."""
+        return np.array([True, bool(self.present.all())])
 
     def interleaved(self, vector):
         return vector.reshape(2, self.n_bins).T.ravel()
@@ -66,20 +81,47 @@ class Case:
             self.energy,
         )  # fmt: skip
 
+    @property
+    def strengths(self):
+        return naive.curvatures(self.plus, self.minus, self.weight)
+
     def fill(self):
-        for side, curvature in enumerate(naive.curvatures(self.plus, self.minus, self.weight)):
-            fill_penalty(self.block.penalty, self.mu, side, curvature, self.n_bins, self.n_ordered)
-        fill_system(self.block, self.n_bins, self.present)
+        for side, curvature in enumerate(self.strengths):
+            fill_penalty(
+                self.block.penalty, self.mu[side], side, 2, curvature, self.n_bins, self.n_ordered
+            )
+        fill_system(self.block, self.n_bins, self.free)
+
+    def visit(self, noise=(1.0, 1.0), rate=0.0, first=3):
+        """One visit: the step taken, new penalties and the freedom; the factors are the step's.
+
+        The curves stand somewhere in a model of several axes, which keep theirs.
+        """
+        curves = np.full((2, first + self.n_bins + 2), np.nan)
+        here = slice(first, first + self.n_bins)
+        curves[:, here] = self.curve.reshape(2, -1)
+        mu, factors, sums = self.mu.copy(), np.full((2, self.n_bins), np.nan), self.sums.copy()
+        freedom = solve(
+            sums, curves, mu, first, self.n_ordered, self.direction, self.free, self.present,
+            self.energy, np.array(noise), rate, ANY_STEP, factors,
+        )  # fmt: skip
+        np.testing.assert_array_equal(sums, self.sums)
+        assert np.isnan(np.delete(curves, np.r_[here], axis=1)).all()
+        step = curves[:, here].ravel() - self.curve
+        beta, delta = step.reshape(2, -1)
+        np.testing.assert_allclose(factors, np.exp([beta + delta, beta - delta]), rtol=1e-9)
+        return step, mu, freedom
 
 
-def cases(branches=((True, True),)):
+def cases(branches=((True, True),), directions=(0,)):
     sizes = st.sampled_from([(2, 0), (3, 2), (6, 5), (5, 0), (23, 22), (21, 20)])
     return st.builds(
-        lambda size, seed, energy, there: Case(*size, seed, energy, there),
+        lambda size, *given: Case(*size, *given),
         sizes,
         st.integers(0, 10**6),
         st.sampled_from([0.0, 0.05]),
         st.sampled_from(branches),
+        st.sampled_from(directions),
     )
 
 
@@ -87,15 +129,15 @@ def cases(branches=((True, True),)):
 def test_the_step_solves_the_dense_system(case):
     A, _, right = case.system
     expected = np.linalg.solve(A, right)
-    mu = case.mu.copy()
     case.fill()
     np.testing.assert_allclose(case.separated(case.block.step), right, rtol=1e-8, atol=1e-9)
-    before = case.block.curve.copy()
-    update_block(case.block, mu, case.n_bins, case.n_ordered, 0, case.present, RULES)
-    taken = case.separated(case.block.curve - before)
-    shares = taken / expected  # the whole step, or halved until the loss falls
-    np.testing.assert_allclose(shares, shares[0], rtol=1e-5)
-    assert any(math.isclose(shares[0], 0.5**k, rel_tol=1e-5) for k in range(9)) or shares[0] == 0
+    taken, mu, freedom = case.visit()
+    np.testing.assert_array_equal(mu, case.mu)  # a rate of zero learns nothing
+    assert freedom == 0.0
+    shares = [0.5**k for k in range(8)]  # the whole step, or halved until the loss falls
+    rest = case.loss(0.0 * expected)
+    share = next((share for share in shares if case.loss(share * expected) <= rest), 0.0)
+    np.testing.assert_allclose(taken, share * expected, rtol=1e-7, atol=1e-9)
 
 
 @given(cases(((True, True), (True, False), (False, True))), st.floats(0.0, 1.0))
@@ -112,41 +154,148 @@ def test_the_objective_is_that_of_the_rows(case, share):
     assert ours == pytest.approx(theirs, rel=1e-7, abs=1e-9)
 
 
-@given(cases(((True, True), (True, False), (False, True))), st.sampled_from([0, 1, -1]))
-def test_a_step_never_raises_the_objective_and_keeps_constraints(case, direction):
-    if direction != 0:  # constraints hold before a step
-        ordered = np.sort(case.curve[: case.n_ordered]) * 0.0
-        case.curve[: case.n_ordered] = ordered
-        case.curve[case.n_bins : case.n_bins + case.n_ordered] = ordered
-        case.block.curve[:] = case.interleaved(case.curve)
-    before = case.curve.copy()
-    update_block(
-        case.block, case.mu.copy(), case.n_bins, case.n_ordered, direction, case.present, RULES
-    )
-    step = case.separated(case.block.curve) - before
+@given(cases(((True, True), (True, False), (False, True)), directions=(0, 1, -1)))
+def test_a_step_never_raises_the_objective_and_keeps_constraints(case):
+    step, _, _ = case.visit()
     assert case.loss(step) <= case.loss(0.0 * step) * (1 + 1e-10) + 1e-12
     if not case.present.all():
         assert (step[case.n_bins :] == 0).all()
-    beta, delta = np.split(before + step, 2)
+    beta, delta = np.split(case.curve + step, 2)
     sides = zip((beta + delta, beta - delta), (1, -1), case.present, strict=True)
     for side, sign in [(side, sign) for side, sign, there in sides if there]:
-        rises = np.diff(side[: case.n_ordered]) * sign * direction
+        rises = np.diff(side[: case.n_ordered]) * sign * case.direction
         assert (rises >= -1e-12).all()
 
 
-@given(cases(), st.floats(0.1, 3.0))
-def test_learned_penalties_agree_with_dense_traces(case, noise):
+@given(cases(), st.sampled_from([1e-3, 0.3, 3.0]), st.sampled_from([0.5, 1.0]))
+def test_learned_penalties_agree_with_dense_traces(case, noise, rate):
     A, S, _ = case.system
-    strengths = naive.curvatures(case.plus, case.minus, case.weight)
-    mu = case.mu.copy()
-    update_block(case.block, mu, case.n_bins, case.n_ordered, 0, case.present, RULES)
-    curve = case.separated(case.block.curve)
+    step, mu, freedom = case.visit((noise, 2.0 * noise), rate)
+    spent = 0.0
     for side in range(2):
+        expected, own = naive.learned_penalties(
+            A, S, case.curve + step, case.mu, side, case.strengths[side], (1 + side) * noise,
+            case.n_bins, case.n_ordered, rate,
+        )  # fmt: skip
+        np.testing.assert_allclose(mu[side], expected, rtol=1e-7)
+        spent += own
+    assert freedom == pytest.approx(spent, rel=1e-7)
+
+
+@given(cases())
+def test_a_flat_curve_among_little_noise_does_not_stiffen_without_end(case):
+    A, S, _ = case.system
+    case.fill()
+    block, size = case.block, 2 * case.n_bins
+    factorise(block.system, size, 4, block.inverse_pivots, block.lower)
+    inverse_bands(block.inverse_pivots, block.lower, size, 4, block.inverse)
+    flat = 1e-8 * case.curve
+    for side in range(2):
+        mu = case.mu[side].copy()
         expected, freedom = naive.learned_penalties(
-            A, S, curve, case.mu, side, strengths[side], noise, case.n_bins, case.n_ordered
+            A, S, flat, case.mu, side, case.strengths[side], 1e-12, case.n_bins, case.n_ordered
         )
         ours = learn_penalties(
-            case.block, mu, side, strengths[side], noise, 1.0, case.n_bins, case.n_ordered
+            block.penalty, block.inverse, case.interleaved(flat), mu, side, 2,
+            case.strengths[side], 1e-12, 1.0, case.n_ordered,
+        )  # fmt: skip
+        assert ours == pytest.approx(freedom, rel=1e-7)
+        np.testing.assert_allclose(mu, expected, rtol=1e-7)
+
+
+class EffectCase:
+    """Rows, and the main effect of one axis: it keeps the constraint and is not flat."""
+
+    def __init__(self, n_bins, n_ordered, seed, direction=0):
+        rng = np.random.default_rng(seed)
+        n = 4 * n_bins
+        self.n_bins, self.n_ordered = n_bins, n_ordered
+        self.direction = direction if n_ordered > 0 else 0
+        self.codes = rng.integers(0, n_bins, size=n)
+        self.residual, self.weight = 3.0 * rng.normal(size=n), rng.uniform(0.5, 2.0, n)
+        self.curve = rng.normal(size=n_bins)
+        if self.direction:
+            ordered = np.sort(self.direction * self.curve[:n_ordered])
+            self.curve[:n_ordered] = self.direction * ordered
+        self.mu = np.exp(rng.normal(-4, 2, 3))
+        self.mass = self.weight.sum()  # the curvature of the loss along a main effect
+        self.S = naive.penalty(self.mu, self.mass, n_bins, n_ordered)
+
+    @property
+    def system(self):
+        design = np.eye(self.n_bins)[self.codes]
+        A = design.T @ (self.weight[:, None] * design) + self.S
+        right = design.T @ (self.weight * self.residual) - self.S @ self.curve
+        return A, right
+
+    def loss(self, step):
+        """Half the penalised loss after a step, from the rows."""
+        end = self.curve + step
+        left = self.residual - step[self.codes]
+        return 0.5 * (np.sum(self.weight * left**2) + end @ self.S @ end)
+
+    def visit(self, noise=1.0, rate=0.0, first=2):
+        effects = np.full(first + self.n_bins + 1, np.nan)
+        here = slice(first, first + self.n_bins)
+        effects[here] = self.curve
+        parts = (self.weight, self.weight * self.residual)
+        sums = np.stack([np.bincount(self.codes, p, self.n_bins) for p in parts], axis=1)
+        mu, step = self.mu.copy(), np.full(self.n_bins, np.nan)
+        freedom = solve_effect(
+            sums, effects, mu, first, self.n_ordered, self.direction, noise, rate, step
         )
-        assert ours == pytest.approx(freedom, rel=1e-5, abs=1e-6)
-        np.testing.assert_allclose(mu[side], expected, rtol=1e-4)
+        assert np.isnan(np.delete(effects, np.r_[here])).all()
+        np.testing.assert_allclose(effects[here], self.curve + step, atol=1e-12)
+        return step, mu, freedom
+
+
+def effect_cases(directions=(0,)):
+    sizes = st.sampled_from([(2, 0), (3, 2), (6, 5), (5, 0), (23, 22), (21, 20), (20, 19)])
+    given = st.integers(0, 10**6), st.sampled_from(directions)
+    return st.builds(lambda size, *rest: EffectCase(*size, *rest), sizes, *given)
+
+
+@given(effect_cases())
+def test_a_main_effect_is_penalised_least_squares(case):
+    step, mu, freedom = case.visit()
+    np.testing.assert_allclose(step, np.linalg.solve(*case.system), rtol=1e-8, atol=1e-9)
+    np.testing.assert_array_equal(mu, case.mu)  # a rate of zero learns nothing
+    assert freedom == 0.0
+
+
+@given(effect_cases((1, -1)))
+def test_a_main_effect_keeps_its_constraint_and_never_raises_the_loss(case):
+    step, _, _ = case.visit()
+    rises = np.diff((case.curve + step)[: case.n_ordered]) * case.direction
+    assert (rises >= -1e-12).all()
+    assert case.loss(step) <= case.loss(0.0 * step) * (1 + 1e-10)
+    A, right = case.system
+    full = np.linalg.solve(A, right)
+    if case.n_ordered > 0:
+        part = slice(0, case.n_ordered)
+        goal = case.direction * (case.curve + full)[part]
+        full[part] = case.direction * isotonic(goal, np.diag(A)[part]) - case.curve[part]
+    share = min(max(full @ right / (full @ A @ full), 0.0), 1.0)
+    np.testing.assert_allclose(step, share * full, rtol=1e-7, atol=1e-9)
+
+
+@given(effect_cases((0, 1)), st.sampled_from([1e-3, 0.3, 3.0]), st.sampled_from([0.5, 1.0]))
+def test_penalties_of_a_main_effect_agree_with_dense_traces(case, noise, rate):
+    step, mu, freedom = case.visit(noise, rate)
+    A, _ = case.system
+    expected, spent = naive.learned_penalties(
+        A, case.S, case.curve + step, [case.mu], 0, case.mass, noise, case.n_bins, case.n_ordered,
+        rate,
+    )  # fmt: skip
+    np.testing.assert_allclose(mu, expected, rtol=1e-7)
+    assert freedom == pytest.approx(spent, rel=1e-7)
+
+
+def test_a_main_effect_without_rows_stays_where_nothing_pulls_it():
+    effects, mu, step = np.zeros(6), np.full(3, 1e-3), np.empty(6)
+    sums = np.zeros((6, 2))
+    sums[1] = 2.0, 1.0  # all rows in one bin, among ordered ones
+    solve_effect(sums, effects, mu, 0, 5, 0, 1.0, 0.0, step)
+    assert np.isfinite(step).all()
+    assert step[5] == 0.0
+    assert 0.0 < step[1] < 0.5

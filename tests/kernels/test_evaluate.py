@@ -3,7 +3,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seplearn.kernels.evaluate import assign_bins, log_products, product_signs, weighted_dot
+from seplearn.kernels.evaluate import (
+    assign_bins,
+    distances_to,
+    log_products,
+    product_signs,
+    weighted_dot,
+)
 from seplearn.kernels.random import draw_below, draw_head
 from tests import naive
 from tests.problems import problems
@@ -20,6 +26,8 @@ def test_bins_are_counts_of_edges_at_or_below(edges, values):
     codes = np.empty(len(values), dtype=np.uint8)
     assign_bins(values, edges, codes)
     assert codes.tolist() == [naive.edges_rule(edges, value) for value in values]
+    assign_bins(np.full(len(values), np.nan), edges, codes)
+    assert (codes == len(edges) + 1).all()
 
 
 @given(problems(dtype=np.uint16))
@@ -38,6 +46,15 @@ def test_weighted_dot(problem):
     a, b = problem.rng.normal(size=(2, len(problem.weight)))
     expected = sum(w * x * y for w, x, y in zip(problem.weight, a, b, strict=True))
     assert weighted_dot(a, b, problem.weight) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@given(problems())
+def test_distances_are_euclidean(problem):
+    points = problem.rng.normal(size=(4, 3))
+    out = np.empty(4)
+    for c in range(4):
+        distances_to(points, c, out)
+        np.testing.assert_allclose(out, np.linalg.norm(points - points[c], axis=1), rtol=1e-12)
 
 
 @given(st.integers(1, 2**63 - 1), st.integers(1, 1000))
@@ -59,3 +76,13 @@ def test_a_head_is_a_sample_without_replacement(seed, n, data):
     items = np.arange(100, 100 + n)
     draw_head(np.array([seed], dtype=np.uint64), k, n, items)
     assert sorted(items) == list(range(100, 100 + n))
+
+
+def test_every_item_is_as_often_in_a_head_as_any_other():
+    state, counts = np.array([4711], dtype=np.uint64), np.zeros(5)
+    for _ in range(2000):
+        items = np.arange(5)
+        draw_head(state, 2, 5, items)
+        counts[items[:2]] += 1.0
+    # Each is in a head with probability 0.4: 800 times, with a standard deviation of 22.
+    assert np.abs(counts - 800.0).max() < 88.0

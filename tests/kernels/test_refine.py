@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import numba
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from seplearn.fitting.draws import make_draws
 from seplearn.kernels.arrays import Cuts, Draws, RefineRules, SortedRows
@@ -10,11 +13,13 @@ from seplearn.kernels.refine import (
     best_on_axis,
     fit_single_grid,
     multiply_region,
+    order_levels,
     refine,
     solve_region,
     start_grid,
+    valid_cuts,
 )
-from seplearn.kernels.sums import rows_of_bag, sort_by_bin
+from seplearn.kernels.sums import COUNT, fill_sums, rows_of_bag, sort_by_bin
 from tests import naive
 from tests.problems import problems, rules
 
@@ -78,8 +83,7 @@ def bins_of(state, action):
 def assert_sums_agree(state, oracle):
     expected = oracle.sums()
     scale = np.abs(expected).max() + 1.0
-    in_paper_order = state.sums[:, [0, 2, 3, 1, 4, 5]]
-    np.testing.assert_allclose(in_paper_order, expected, atol=1e-9 * scale, rtol=1e-9)
+    np.testing.assert_allclose(state.sums[:, :6], expected, atol=1e-9 * scale, rtol=1e-9)
 
 
 @given(problems(), rules())
@@ -107,6 +111,23 @@ def test_sums_after_any_sequence_of_actions(problem, rules):
         rtol=1e-6,
         atol=1e-9,
     )
+
+
+@given(problems(max_rows=40, max_bins=9), rules(kappa=np.inf, two_branches=True, signed=False))
+def test_levels_are_ordered_by_the_push_they_ask_for(problem, rules):
+    state, oracle = started(problem, rules)
+    oracle.plus, oracle.minus = problem.random_factors(1.0), problem.random_factors(1.0)
+    state.rows[:], state.sums[:] = oracle.rows(), 0.0
+    fill_sums(state, rules.kappa)
+    for j in np.flatnonzero(problem.categorical):
+        part = slice(problem.offset[j], problem.offset[j + 1])
+        state.is_cut[part.stop - 2] = True
+        order_levels(state, j)
+        levels = (state.bin_at[part] - part.start).tolist()
+        pushes = [oracle.push(j, level) for level in levels]
+        assert sorted(levels[-2:]) == [len(levels) - 2, len(levels) - 1]  # an interval of their own
+        assert pushes[:-2] == sorted(pushes[:-2])
+        assert pushes[-2:] == sorted(pushes[-2:])
 
 
 @given(problems(), rules())
@@ -208,6 +229,76 @@ def test_one_column_per_step_is_a_column_of_the_table(problem, rules):
     assert n_actions <= 3 * rules.n_splits
 
 
+@given(st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), min_size=1, max_size=7), st.integers(1, 3))
+def test_cuts_that_divide_the_rows_alike_are_offered_once(counts, min_samples):
+    prefix, cuts = scratch()
+    prefix[: len(counts), COUNT] = np.cumsum(counts)
+    found = cuts.at[: valid_cuts(prefix, 0, len(counts), float(min_samples), cuts, 0)].tolist()
+    sides = [(sum(counts[:cut]), sum(counts[cut:])) for cut in range(len(counts) + 1)]
+    expected = {pair for pair in sides if min(pair) >= min_samples}
+    assert sorted(sides[cut] for cut in found) == sorted(expected)
+
+
+def table_of_steps(n_bins, seed=0):
+    """Three ordered axes, all of them with much to gain."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_bins, size=(90, 3)).astype(np.uint8)
+    offset = (n_bins + 1) * np.arange(4)
+    residual = codes @ np.array([1.0, -1.0, 0.5]) + rng.normal(0, 0.1, 90)
+    return codes, offset, np.zeros(3, dtype=np.bool_), sort_by_bin(codes, offset), residual
+
+
+def test_columns_and_cuts_are_drawn_anew_at_every_step():
+    codes, offset, *rest = table_of_steps(5)
+    rules = rules_for_stop()._replace(n_splits=1, n_columns=1, split_try=1)
+    seen = set()
+    for seed in range(60):
+        state = start_grid(codes, offset, *rest, np.ones(90), 1.0, rules)
+        before = state.is_cut.copy()
+        random = np.random.default_rng(seed).integers(1, 2**60, size=5, dtype=np.uint64)
+        random[:3] += np.arange(1, 4, dtype=np.uint64) << np.uint64(60)  # in the columns' order
+        refine(state, rules, random, GO_ON)
+        seen |= set(np.flatnonzero(state.is_cut & ~before))
+    assert seen == {first + cut for first in offset[:3] for cut in range(1, 5)}
+
+
+@pytest.mark.parametrize("n_splits", [2, 4])
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_resplits_come_on_top_of_splits_twice_as_many_at_most(n_splits, n_columns):
+    codes, offset, *rest = table_of_steps(2)  # a single cut on each axis
+    rules = rules_for_stop()._replace(
+        n_splits=n_splits, n_columns=n_columns, v_min=0.99, v_max=1.01
+    )
+    state = start_grid(codes, offset, *rest, np.ones(90), 1.0, rules)
+    n_missing = state.is_cut.sum()
+    n_actions, _ = refine(state, rules, np.arange(1, 6, dtype=np.uint64), GO_ON)
+    n_cuts = state.is_cut.sum() - n_missing
+    assert n_actions > n_cuts > 0
+    # Such small steps always leave something to gain: the loop ends by its limits alone.
+    assert n_actions == 3 * n_splits if n_cuts < n_splits else n_cuts == n_splits
+
+
+@given(problems(), rules(n_splits=0), st.booleans())
+def test_a_grid_without_splits_is_the_projection_of_its_bag(problem, rules, bootstrap):
+    random = streams(problem)
+    everyone = sort_by_bin(problem.codes, problem.offset)
+    hashes = np.arange(problem.codes.shape[1], dtype=np.uint64)
+    draws = make_draws(problem.data, hashes, bootstrap)
+    count = draws.times.copy()
+    if bootstrap:
+        count[:] = 0.0
+        stream = random[problem.codes.shape[1] + 1 :].copy()
+        bootstrap_counts(stream, draws.n_draws, draws.order, draws.cumulative, count)
+    log_factors, _, scalars, n_actions = fit_single_grid(
+        problem.codes, problem.offset, problem.categorical, everyone, problem.residual, draws,
+        rules, random, GO_ON,
+    )  # fmt: skip
+    oracle = naive.Grid(replace(problem, count=count, unit=draws.unit), rules)
+    assert n_actions == 0
+    assert (log_factors == 0).all()
+    np.testing.assert_allclose(scalars, oracle.refitted_scalars(), rtol=1e-6, atol=1e-9)
+
+
 @given(problems())
 def test_rows_of_a_bag_are_sorted_by_bin_on_every_axis(problem):
     everyone = sort_by_bin(problem.codes, problem.offset)
@@ -266,11 +357,17 @@ def test_sums_of_a_large_table_are_those_of_its_rows(kappa):
     everyone = sort_by_bin(codes, offset)
     categorical = np.array([False, True])
     state = start_grid(codes, offset, categorical, everyone, residual, times, 1.0, rules)
+    start = state.rows[0, 1:3].copy()
     n_actions, _ = refine(state, rules, np.arange(1, 4, dtype=np.uint64), GO_ON)
     assert n_actions >= 8
+    in_bag = times > 0
+    for side in range(2):
+        logs = state.log_factors[side][codes.astype(np.int64) + offset[:2]].sum(axis=1)
+        found = state.rows[in_bag, 1 + side]
+        np.testing.assert_allclose(found, start[side] * np.exp(logs[in_bag]), rtol=1e-9)
     w, plus, minus, r = state.rows.T
     w = w * np.minimum(1.0, kappa / np.abs(r))
-    parts = [w * plus**2, w * r * plus, w * minus**2, -w * plus * minus, -w * r * minus, times]
+    parts = [w * plus**2, w * r * plus, w * minus**2, w * plus * minus, w * r * minus, times]
     for j, first in enumerate(offset[:-1]):
         expected = [np.bincount(codes[:, j], p, offset[j + 1] - first) for p in parts]
         found = state.sums[first : offset[j + 1], :6].T

@@ -11,12 +11,12 @@ pytestmark = pytest.mark.interpreted
 
 def statistics(rows):
     w, plus, minus, r = rows.T
-    return (
+    return (  # in the order of the columns of a bin's sums
         np.sum(w * plus**2),
-        np.sum(w * minus**2),
-        -np.sum(w * plus * minus),
         np.sum(w * r * plus),
-        -np.sum(w * r * minus),
+        np.sum(w * minus**2),
+        np.sum(w * plus * minus),
+        np.sum(w * r * minus),
     )
 
 
@@ -37,7 +37,7 @@ def test_without_a_minus_product_it_is_the_positive_only_update(problem, rules):
     w, r = problem.weight, problem.residual
     u = np.sum(w * r * plus) / (np.sum(w * plus**2) + rules.ridge)
     v_plus, v_minus, _ = solve_two_tensor(
-        np.sum(w * plus**2), 0.0, 0.0, np.sum(w * r * plus), 0.0, rules
+        np.sum(w * plus**2), np.sum(w * r * plus), 0.0, 0.0, 0.0, rules
     )
     assert v_minus == 1.0
     np.testing.assert_allclose(v_plus, np.clip(1 + u, rules.v_min, rules.v_max), rtol=1e-9)

@@ -1,4 +1,6 @@
-"""Sweeps keep rows, curves and intercept together, and move downhill."""
+"""Sweeps against the oracle: the same scales, curves, penalties, freedom and rows."""
+
+from __future__ import annotations
 
 import math
 
@@ -7,96 +9,258 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seplearn.kernels.arrays import JointState, SweepRules, SweepTable
-from seplearn.kernels.sweep import fill_products, scale_loss, scale_step, stage_moments, sweep
+from seplearn.fitting.carriers import LocalCarrier
+from seplearn.fitting.joint import rows
+from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
+from seplearn.fitting.joint.sweep import Rules as SweepRules
+from seplearn.fitting.joint.sweep import sweep
+from seplearn.fitting.losses import Huber, SquaredError
+from seplearn.fitting.workers import SerialWorkers
+from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
+from tests import naive_sweep
+from tests.naive_sweep import Axis, Fit, Rules, Stage
+from tests.problems import random_curves
 
 pytestmark = pytest.mark.interpreted
 
-STOP = np.zeros(1, dtype=bool)
+GO_ON = np.zeros(1, dtype=np.bool_)
+BOTH, PLUS, MINUS = (True, True), (True, False), (False, True)
+# (bins, of which ordered): levels, a missing bin, just enough bins for second differences, one
+# fewer, a single ordered bin beside the missing one.
+SIZES = ((4, 0), (6, 5), (21, 20), (20, 19), (2, 1))
 
 
-def random_fit(seed, n=40):
-    """Two axes (the second with a missing bin and a constraint), a two-branch and a lone stage."""
+def random_fit(
+    seed,
+    *,
+    present=(BOTH, PLUS, MINUS),
+    directions=(0, 1, 0, -1, 0),
+    n=60,
+    noise=0.4,
+    log_mu=-5.0,
+    freedom=2.0,
+    size=1.0,
+    scale=(-0.5, 0.0),
+    scale_spread=0.2,
+    active=None,
+    effects=None,
+    **rules,
+):
+    """Stages on every kind of axis, and a target that lies ``noise`` from what they say.
+
+    ``size`` multiplies their curves, ``effects`` is the size of main effects. The last ordered bin
+    of one axis has no rows.
+    """
     rng = np.random.default_rng(seed)
-    sizes = np.array([4, 6])
-    offset = np.array([0, 4, 10])
-    codes = np.stack([rng.integers(0, size, n) for size in sizes]).astype(np.uint8)
-    weight = rng.uniform(0.5, 2.0, n)
-    table = SweepTable(
-        codes, offset, np.array([0, 5]), np.array([0, 1]), np.array([1, 0]),
-        weight,
-    )  # fmt: skip
-    present = np.array([[True, True], [[True, False], [False, True]][seed % 2]])
-    curves = rng.normal(0, 0.3, (2, 2, 10))
-    curves[:, :, 4:9] = 0.0  # the constrained axis starts flat
-    curves[1, 1] = 0.0
-    state = JointState(
-        curves, rng.normal(-0.5, 0.2, (2, 2)), present, np.empty((2, 2, n)), rng.normal(size=n),
-        np.zeros(1), np.exp(rng.normal(-5, 1, (2, 2, 2, 3))), np.full((2, 2), 2.0),
-    )  # fmt: skip
-    state.scales[1, 1] = 0.0
-    target = state.residual.copy()
-    for stage in range(2):
-        fill_products(table, state, stage)
-    return table, state, target
+    axes = [
+        Axis(rng.integers(0, bins - (j == 2), n), bins, ordered, direction)
+        for j, ((bins, ordered), direction) in enumerate(zip(SIZES, directions, strict=True))
+    ]
+    stages = [
+        Stage(
+            [size * random_curves(axis, there, rng) for axis in axes],
+            (np.array(scale) + scale_spread * rng.normal(size=2)) * [1.0, all(there)],
+            there,
+            [np.exp(log_mu + rng.normal(size=(2, 3))) for _ in axes],
+            np.full(len(axes), freedom),
+            np.array([[True, all(there)]] * len(axes)),
+        )
+        for there in present
+    ]
+    if active is not None:
+        for stage in stages:
+            stage.active = stage.active & active
+            for axis, curve, free in zip(axes, stage.curves, stage.active, strict=True):
+                curve[~free] = 0.0
+                if axis.direction and stage.has_tilt and not free[1]:
+                    curve[:] = 0.0  # one backbone for a rising and a falling product
+    visits = rng.permutation(len(axes))[: 5 - seed % 2]
+    fit = Fit(axes, list(visits), rng.uniform(0.5, 2.0, n), np.zeros(n), stages, Rules(**rules))
+    if effects is not None:
+        curves = [effects * random_curves(axis, PLUS, rng)[0] for axis in axes]
+        mu = np.exp(log_mu + rng.normal(size=(len(axes), 3)))
+        fit.effects = naive_sweep.Effects(curves, mu, np.full(len(axes), freedom))
+    fit.target = noise * rng.normal(size=n) - fit.residual
+    return fit
 
 
-def prediction(table, state):
-    total = np.full(table.codes.shape[1], state.intercept[0])
-    for (beta, delta), (b0, d0), present in zip(
-        state.curves, state.scales, state.present, strict=True
-    ):
-        for sign, there in ((1.0, present[0]), (-1.0, present[1])):
-            logs = b0 + sign * d0
-            for j, first in enumerate(table.offset[:-1]):
-                logs = logs + (beta + sign * delta)[first + table.codes[j]]
-            total += sign * there * np.exp(logs)
-    return total
+def table_axis(axis):
+    """The axis of a table with as many bins, of which as many have an order."""
+    if axis.n_ordered:
+        return NumericAxis(np.arange(1.0, axis.n_ordered))
+    return CategoricalAxis(tuple(f"level {k}" for k in range(axis.n_bins - 3)))
 
 
-@given(st.integers(0, 10**6), st.sampled_from([math.inf, 0.8]), st.booleans())
-@settings(max_examples=20)
-def test_a_sweep_keeps_rows_and_curves_together(seed, kappa, learns):
-    table, state, target = random_fit(seed)
-    rules = SweepRules(0.05, 0.2, kappa, True, learns, 1.0)
-    before = state.penalties.copy()
-    mean_square = sweep(table, state, rules, 3, STOP)
-    np.testing.assert_allclose(
-        state.residual, target - prediction(table, state), rtol=1e-9, atol=1e-9
-    )
-    weight = table.weight * np.minimum(1.0, kappa / np.abs(state.residual))
-    assert mean_square == pytest.approx(
-        np.sum(weight * state.residual**2) / table.weight.sum(), rel=1e-9
-    )
-    assert learns != np.array_equal(before, state.penalties)
-    assert (state.curves[1, 1] == 0).all()  # a lone product has no tilt
-    beta, delta = state.curves[0][:, 4:9]
-    assert (np.diff(beta + delta) >= -1e-12).all()
-    assert (np.diff(beta - delta) <= 1e-12).all()
+def refined(fit, dtype=np.uint8):
+    """The fit as sweeps take it: rows, curves, features and rules."""
+    bins = Bins(tuple(table_axis(axis) for axis in fit.axes), np.zeros(0))
+    directions = np.array([axis.direction for axis in fit.axes])
+    axes = Axes(bins, directions, tuple(int(j) for j in fit.visits))
+    stages = [
+        StageCurves(
+            curves=np.concatenate(stage.curves, axis=1),
+            scale=stage.scale.copy(),
+            present=np.array(stage.present),
+            active=np.array(stage.active),
+            penalties=np.array(stage.mu),
+            freedom=stage.freedom.copy(),
+        )
+        for stage in fit.stages
+    ]
+    codes = np.array([axis.codes for axis in fit.axes], dtype=dtype).T
+    blocks = rows.row_blocks(codes, fit.target, fit.weight, fit.target - fit.intercept)
+    carrier = LocalCarrier(blocks, SerialWorkers(GO_ON))
+    curves = Curves(fit.intercept, stages)
+    if fit.effects is not None:
+        values, mu = np.concatenate(fit.effects.values), fit.effects.mu.copy()
+        curves.effects = Effects(values, mu, fit.effects.freedom.copy())
+        carrier.each(rows.predict_anew, axes.offset, curves.intercept, values)
+    for stage in stages:
+        carrier.each(rows.add_stage, axes.offset, stage.curves, stage.scale, stage.present)
+    given = dict(vars(fit.rules))
+    kappa, learns = given.pop("kappa"), given.pop("learns")
+    loss = SquaredError() if math.isinf(kappa) else Huber(kappa)
+    rules = SweepRules(loss=loss, **(given | {"rate": given["rate"] * learns}))
+    return carrier, curves, axes, rules
 
 
-@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.1]))
-@settings(max_examples=20)
-def test_the_scale_step_is_the_gauss_newton_step_and_its_loss_exact(seed, energy):
-    table, state, _ = random_fit(seed)
-    plus, minus = state.products[0]
-    r, w = state.residual, table.weight
-    *sums, _, _ = stage_moments(state.products[0], r, w, math.inf)
-    beta, delta = scale_step(*sums, energy, state.present[0])
-    u, v = plus - minus, plus + minus
-    design = np.stack([u, v], axis=1)
-    extra = energy * np.array(
-        [[np.sum(w * (plus**2 + minus**2)), np.sum(w * (plus**2 - minus**2))]] * 2
-    )
-    extra[1] = extra[1, ::-1]
-    matrix = design.T @ (w[:, None] * design) + 2 * extra + np.diag([1e-6 * np.sum(w * v * v), 0])
-    expected = np.linalg.solve(matrix, design.T @ (w * r) - extra[0])
-    np.testing.assert_allclose([beta, delta], np.clip(expected, -0.3, 0.3), rtol=1e-7, atol=1e-9)
+def close(found, expected, rtol=1e-8, atol=1e-10):
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol)
 
-    def loss(b, d):
-        p, m = plus * math.exp(b + d), minus * math.exp(b - d)
-        rows = (r - (p - plus) + (m - minus)) ** 2 + energy * (p**2 + m**2)
-        return 0.5 * np.sum(w * rows)
 
-    ours = scale_loss(*sums, energy, 0.2, -0.1) - scale_loss(*sums, energy, 0.0, 0.0)
-    assert ours == pytest.approx(loss(0.2, -0.1) - loss(0.0, 0.0), rel=1e-9)
+def assert_same(carrier, curves, fit, rtol=1e-8):
+    """Rows are those of the oracle's curves, so rows and curves of the sweep belong together."""
+    for k, (own, stage) in enumerate(zip(curves.stages, fit.stages, strict=True)):
+        close(own.scale, stage.scale, rtol)
+        close(own.curves, np.concatenate(stage.curves, axis=1), rtol)
+        found = np.concatenate([block.products[k] for block in carrier.blocks], axis=1)
+        close(found, fit.products(stage), rtol)
+        close(own.penalties, np.array(stage.mu), max(rtol, 1e-7), atol=0.0)
+        close(own.freedom, stage.freedom, max(rtol, 1e-7))
+    if fit.effects is not None:
+        close(curves.effects.values, np.concatenate(fit.effects.values), rtol)
+        close(curves.effects.penalties, fit.effects.mu, max(rtol, 1e-7), atol=0.0)
+        close(curves.effects.freedom, fit.effects.freedom, max(rtol, 1e-7))
+    residual = np.concatenate([block.residual for block in carrier.blocks])
+    close(residual, fit.residual, rtol, atol=1e-9)
+    close(curves.intercept, fit.intercept, rtol)
+
+
+def assert_monotone(curves, axes):
+    if curves.effects is not None:
+        for first, n_ordered, direction in axes.places:
+            rises = np.diff(curves.effects.values[first : first + n_ordered]) * direction
+            assert (rises >= -1e-12).all()
+    for stage in curves.stages:
+        beta, delta = stage.curves
+        for first, n_ordered, direction in axes.places:
+            part = slice(first, first + n_ordered)
+            for sign, present in zip((1, -1), stage.present, strict=True):
+                rises = np.diff((beta + sign * delta)[part]) * sign * direction
+                assert (rises >= -1e-12).all() or not present
+
+
+def check(fit, n_sweeps, dtype=np.uint8):
+    carrier, curves, axes, rules = refined(fit, dtype)
+    close(np.concatenate([block.residual for block in carrier.blocks]), fit.residual)
+    mean_square = sweep(carrier, curves, axes, rules, n_sweeps, GO_ON)
+    expected = naive_sweep.sweep(fit, n_sweeps)
+    assert mean_square == pytest.approx(expected, rel=1e-8)
+    assert_same(carrier, curves, fit)
+    assert_monotone(curves, axes)
+
+
+CASES = {
+    "plain": {},
+    "damped learning": {"rate": 0.5},
+    "nothing learned": {"learns": False},
+    "no intercept": {"fit_intercept": False},
+    "no energy": {"energy": 0.0},
+    "dear energy": {"energy": 3.0},
+    "huber": {"kappa": 0.3},
+    "large steps, halved": {"largest_step": 1e6, "noise": 4.0, "log_mu": -9.0},
+    "large steps, constrained": {"largest_step": 5.0, "noise": 4.0, "directions": (0, -1, 1, 1, 1)},
+    "small steps": {"largest_step": 0.01},
+    "much freedom spent": {"freedom": 50.0},
+    "equal products": {"size": 0.0, "scale_spread": 0.0, "present": (BOTH,)},
+    "lopsided products": {"scale": (-0.5, 2.5), "present": (BOTH, BOTH), "size": 0.2, "noise": 0.7},
+    "an idle stage": {"scale": (-30.0, 0.0), "present": (BOTH,)},
+    "target far away": {"noise": 30.0},
+    "main effects": {"effects": 1.0},
+    "main effects alone": {"effects": 1.0, "present": (), "noise": 2.0},
+    "main effects, constrained": {"effects": 1.0, "noise": 4.0, "directions": (0, -1, 1, 1, 1)},
+    "main effects, huber, damped": {"effects": 0.5, "kappa": 0.3, "rate": 0.5},
+    "main effects, nothing learned": {"effects": 1.0, "learns": False},
+    "mu at its lower bounds": {"noise": 1e-5, "log_mu": np.log(3e-9)},
+    "mu at its upper bounds": {"noise": 30.0, "size": 0.0, "log_mu": np.log([5e2, 5e4, 5e6])},
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_a_sweep_is_that_of_the_oracle(case):
+    for seed in range(4):
+        check(random_fit(seed, **case), 1)
+
+
+@pytest.mark.parametrize(
+    "name", ["plain", "huber", "damped learning", "no intercept", "main effects"]
+)
+def test_several_sweeps_are_those_of_the_oracle(name):
+    check(random_fit(7, **CASES[name]), 4, np.uint16)
+
+
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.sampled_from([BOTH, PLUS, MINUS]), min_size=1, max_size=3),
+    st.tuples(st.just(0), *[st.sampled_from([-1, 0, 1])] * 4),
+    st.fixed_dictionaries(
+        {
+            "energy": st.sampled_from([0.0, 0.02, 0.5]),
+            "largest_step": st.sampled_from([0.2, 2.0]),
+            "kappa": st.sampled_from([math.inf, 1.0]),
+            "fit_intercept": st.booleans(),
+            "learns": st.booleans(),
+            "rate": st.sampled_from([0.5, 1.0]),
+            "noise": st.sampled_from([0.1, 1.0, 5.0]),
+            "n": st.sampled_from([15, 60]),
+            "effects": st.sampled_from([None, 1.0]),
+        }
+    ),
+)
+@settings(max_examples=30)
+def test_a_sweep_of_any_fit_is_that_of_the_oracle(seed, present, directions, case):
+    check(random_fit(seed, present=present, directions=directions, **case), 1)
+
+
+def test_a_stopped_sweep_moves_no_curve():
+    carrier, curves, axes, rules = refined(random_fit(0))
+    before = curves.copy()
+    sweep(carrier, curves, axes, rules, 3, np.ones(1, dtype=np.bool_))
+    for own, old in zip(curves.stages, before.stages, strict=True):
+        for array, was in zip(vars(own).values(), vars(old).values(), strict=True):
+            np.testing.assert_array_equal(array, was)
+
+
+def test_rows_in_blocks_are_the_same_rows(monkeypatch):
+    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 17)
+    carrier, *_ = refined(random_fit(3))
+    assert [len(block.weight) for block in carrier.blocks] == [17, 17, 17, 9]
+    for name in ("plain", "huber", "main effects"):
+        check(random_fit(3, **CASES[name]), 2)
+
+
+FLAT_TILTS = np.array([[True, False]] * 5)
+FLAT_BACKBONES = np.array([[False, True]] * 5)
+SOME_AXES = np.array([[True, True], [False, False], [False, True], [True, False], [False, False]])
+
+
+@pytest.mark.parametrize("active", [FLAT_TILTS, FLAT_BACKBONES, SOME_AXES])
+@pytest.mark.parametrize("directions", [(0, 0, 0, 0, 0), (0, 1, -1, -1, 1)])
+def test_flat_curves_stay_exactly_flat(active, directions):
+    fit = random_fit(5, directions=directions, present=(BOTH, PLUS), active=active)
+    carrier, curves, axes, rules = refined(fit)
+    check(fit, 2)
+    sweep(carrier, curves, axes, rules, 2, GO_ON)
+    for stage in curves.stages:
+        for j, side in zip(*np.nonzero(~stage.active), strict=True):
+            assert (stage.curves[side, axes.bins.axis(j)] == 0.0).all()

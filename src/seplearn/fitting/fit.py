@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from seplearn.fitting.growth import Validation, fit_joint
+from seplearn.fitting.losses import SquaredError
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
 from seplearn.fitting.stagewise import OnStage, fit_stagewise
@@ -65,7 +66,9 @@ def make_validation(
     if held_out is not None:
         table, columns, y = held_out
         codes = data.bins.codes(table, columns)
-        return Validation(eval_set=HeldOut(codes, unit.measured(y), np.ones(len(y))))
+        return Validation(
+            eval_set=HeldOut(codes, unit.measured(y), np.ones(len(y)), SquaredError())
+        )
     n_rows = len(data.target)
     if early_stopping == "auto":
         chooses = float(data.weight.sum()) >= FEWEST_ROWS  # a row of weight 2 is two rows

@@ -11,7 +11,6 @@ from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.kernels.arrays import BoolArray, Draws, FloatArray, RandomState, RefineRules
 from seplearn.kernels.refine import fit_single_grid
 
-_HUBER_KAPPA = 1.345  # 95 % efficiency under normal errors, in units of a robust scale
 _LARGEST_CLAMP = math.log(20.0)  # larger single updates make bags that cannot be averaged
 # Share of a stage's energy added to every ridge. Where the two products are proportional, as in
 # the first step of every grid, the 2x2 determinant is this ridge plus rounding noise.
@@ -40,26 +39,6 @@ class Grid:
     n_actions: int
 
 
-def kappa(options: FitOptions, residual: FloatArray, weight: FloatArray) -> float:
-    """Huber's threshold: 1.345 times a robust scale of the residuals around their median.
-
-    The scale is 1.4826 times the median absolute deviation, so the threshold has the unit of the
-    residuals. When more than half of them are equal it is infinite, as for squared error.
-    """
-    if options.loss == "squared_error":
-        return math.inf
-    deviation = np.abs(residual - weighted_median(residual, weight))
-    scale = 1.4826 * weighted_median(deviation, weight)
-    return _HUBER_KAPPA * scale if scale > 0 else math.inf
-
-
-def weighted_median(values: FloatArray, weight: FloatArray) -> float:
-    """The smallest value with at least half of the weight at or below it."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order])
-    return float(values[order[np.searchsorted(below, below[-1] / 2)]])
-
-
 def refine_rules(
     options: FitOptions,
     data: TrainingData,
@@ -80,7 +59,7 @@ def refine_rules(
         ridge=options.ridge + _NUMERICAL_RIDGE * energy + np.finfo(float).tiny,
         v_min=math.exp(-clamp),
         v_max=math.exp(clamp),
-        kappa=kappa(options, residual, data.weight),
+        kappa=options.loss_function.suited_to(residual, data.weight).grid_threshold,
         two_branches=branches == (True, True),
         signed=options.products == "single",
     )

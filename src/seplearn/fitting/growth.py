@@ -8,26 +8,25 @@ import numpy as np
 
 from seplearn._errors import warn
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
-from seplearn.fitting.grid import kappa
-from seplearn.fitting.joint import JointFit, Move, constant_model
+from seplearn.fitting.joint.curves import Curves
+from seplearn.fitting.joint.fit import JointFit, Move, constant_model
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.selection import (
     HeldOut,
-    Path,
+    SizePath,
     grow_together,
     held_out_parts,
     inner_workers,
     map_fits,
-    mean_model,
     path_by_parts,
 )
 from seplearn.fitting.stagewise import OnStage
 from seplearn.fitting.workers import Workers
 from seplearn.kernels.arrays import IntArray
 from seplearn.kernels.random import bootstrap_counts
+from seplearn.model.edit import mean_model
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
-from seplearn.model.stage import Stage
 
 FEWEST_STAGES = 8  # a start with fewer is not worth having: then there is only one
 _BOOTSTRAP_SWEEPS = 10
@@ -63,26 +62,36 @@ def fit_joint(
     if np.ptp(data.target) == 0.0 and options.fit_intercept:
         return constant, []
     starts_seed, parts_seed = seed.spawn(2)
-    path = None
-    if validation.eval_set is not None:
-        starts = make_starts(data, options, n_starts, starts_seed, workers)
-        held = replace(validation.eval_set, kappa=kappa(options, data.target, data.weight))
-        path = _path_on(held, starts, constant, most, workers)
-    elif validation.chooses:
-        shuffle = int(parts_seed.generate_state(1)[0])
-        parts = held_out_parts(data, validation.groups, validation.fraction, shuffle)
-        if parts:
-            path = path_by_parts(data, options, parts, most, parts_seed, workers)
-    if path is not None:
-        most = path.best
     starts = make_starts(data, options, n_starts, starts_seed, workers)
-    records = _grow(starts, most, workers, on_stage, path)
-    if not records:
-        _say_constant(options, validation.chooses)
+    if validation.eval_set is not None:
+        loss = options.loss_function.suited_to(data.target, data.weight)
+        eval_set = replace(validation.eval_set, loss=loss)
+        records = _grow_and_choose(starts, eval_set, constant, most, workers, on_stage)
+    else:
+        path = None
+        if validation.chooses:
+            path = _path_by_parts(data, options, validation, most, parts_seed, workers)
+        records = _grow(starts, most if path is None else path.best, workers, on_stage, path)
+    if not records and not options.main_effects:
+        _say_constant(validation.chooses)
         return constant, []
     model = mean_model([fit.model() for fit in starts])
     replicates = _bootstrap(data, starts, n_bootstrap, parts_seed, workers)
     return replace(model, replicates=replicates), records
+
+
+def _path_by_parts(
+    data: TrainingData,
+    options: FitOptions,
+    validation: Validation,
+    n_stages: int,
+    seed: np.random.SeedSequence,
+    workers: Workers,
+) -> SizePath | None:
+    """The path of sizes on held-out parts of the rows; None where nothing can be held out."""
+    shuffle = int(seed.generate_state(1)[0])
+    parts = held_out_parts(data, validation.groups, validation.fraction, shuffle)
+    return path_by_parts(data, options, parts, n_stages, seed, workers) if parts else None
 
 
 def make_starts(
@@ -92,49 +101,78 @@ def make_starts(
     seed: np.random.SeedSequence,
     workers: Workers,
 ) -> list[JointFit]:
-    """Fits without stages; called twice with the same seed it gives the same starts."""
+    """Fits without stages."""
     inner = inner_workers(n_starts, workers)
     seeds = [np.random.SeedSequence([*seed.generate_state(4), k]) for k in range(n_starts)]
     return map_fits(lambda s: JointFit(data, options, s, inner), seeds, workers)
 
 
-def _path_on(
-    eval_set: HeldOut,
+def _grow_and_choose(
     starts: list[JointFit],
+    eval_set: HeldOut,
     constant: SeparationModel,
     n_stages: int,
     workers: Workers,
-) -> Path:
-    """Error of the averaged model on the rows of an eval set, against the number of stages."""
+    on_stage: OnStage,
+) -> list[StageRecord]:
+    """Grow every start, measure their average on an eval set, and go back to the best size."""
     masses = [float(eval_set.weight.sum())]
 
     def error(model: SeparationModel) -> float:
         return eval_set.error(model.predict(eval_set.codes))
 
-    path = Path((), ()).extended([error(constant)], masses)
-    for _ in grow_together(starts, n_stages, workers):
+    snapshots = [[fit.curves.copy() for fit in starts]]
+    first = mean_model([fit.model() for fit in starts]) if starts[0].curves.effects else constant
+    path = SizePath((), ()).extended([error(first)], masses)
+    rounds: list[list[StageRecord]] = []
+    for records in grow_together(starts, n_stages, workers):
         path = path.extended([error(mean_model([fit.model() for fit in starts]))], masses)
+        loss = path.losses[-1]
+        rounds.append([replace(record, validation_loss=loss) for record in records])
+        snapshots.append([fit.curves.copy() for fit in starts])
         if path.is_over:
             break
-    return path
+    kept = 0
+    while kept < path.best and not _tell(starts, snapshots[kept + 1], rounds[kept], on_stage):
+        kept += 1
+    kept = min(kept + 1, path.best)  # the stage at which a callback ended the fit stays
+    for fit, snapshot in zip(starts, snapshots[kept], strict=True):
+        fit.restore(snapshot)
+    return _by_start(rounds[:kept], len(starts))
 
 
 def _grow(
-    starts: list[JointFit], n_stages: int, workers: Workers, on_stage: OnStage, path: Path | None
+    starts: list[JointFit],
+    n_stages: int,
+    workers: Workers,
+    on_stage: OnStage,
+    path: SizePath | None,
 ) -> list[StageRecord]:
-    """Grow every start; return the records of the first start's stages, then the second's, ..."""
+    """Grow every start to a given size."""
     rounds: list[list[StageRecord]] = []
     for records in grow_together(starts, n_stages, workers):
         loss = None if path is None else path.losses[len(rounds) + 1]
         rounds.append([replace(record, validation_loss=loss) for record in records])
-        ends = [on_stage(*pair) for pair in zip(_newest(starts), rounds[-1], strict=True)]
-        if any(ends):
+        if _tell(starts, [fit.curves for fit in starts], rounds[-1], on_stage):
             break
-    return [records[k] for k in range(len(starts)) for records in rounds]
+    return _by_start(rounds, len(starts))
 
 
-def _newest(starts: list[JointFit]) -> list[Stage]:
-    return [mean_model([fit.model()] * len(starts)).stages[-1] for fit in starts]
+def _tell(
+    starts: list[JointFit], curves: list[Curves], records: list[StageRecord], on_stage: OnStage
+) -> bool:
+    """Tell of the newest stage of every start; whether the fit is to end."""
+    share = 1.0 / len(starts)
+    ends = [
+        on_stage(fit.stage_of(own.stages[-1]).scaled(share), record)
+        for fit, own, record in zip(starts, curves, records, strict=True)
+    ]
+    return any(ends)
+
+
+def _by_start(rounds: list[list[StageRecord]], n_starts: int) -> list[StageRecord]:
+    """The records of the first start's stages, then the second's, ..."""
+    return [records[k] for k in range(n_starts) for records in rounds]
 
 
 def _bootstrap(
@@ -175,10 +213,6 @@ def _bootstrap(
     )
 
 
-def _say_constant(options: FitOptions, chosen: bool) -> None:
+def _say_constant(chosen: bool) -> None:
     hint = ". early_stopping=False keeps stages that do not help on held-out rows"
-    warn(
-        "no stage improves on a constant; the model is "
-        + ("the mean of y" if options.fit_intercept else "zero")
-        + (hint if chosen else "")
-    )
+    warn("no stage improves on a constant; the model is one" + (hint if chosen else ""))

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from seplearn._params import TSLParameters
+from seplearn.fitting.losses import LOSSES, Loss
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, SortedRows
 from seplearn.kernels.sums import sort_by_bin
 from seplearn.table.binning import Bins
@@ -21,6 +22,11 @@ class FitOptions(TSLParameters):
     """The parameters, and what they come to for the columns of the training table."""
 
     directions: tuple[int, ...]  # of every axis: 1 increasing, -1 decreasing, 0 free
+
+    @property
+    def loss_function(self) -> Loss:
+        """What the parameter ``loss`` names."""
+        return LOSSES[self.loss]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
 from seplearn.fitting.draws import axis_hashes, row_keys
-from seplearn.fitting.grid import kappa
-from seplearn.fitting.joint import JointFit, constant_model
+from seplearn.fitting.joint.fit import JointFit, constant_model
+from seplearn.fitting.losses import Loss
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.workers import SerialWorkers, Workers
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
-from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
 
 _Fit = TypeVar("_Fit")
@@ -27,9 +26,11 @@ FEWEST_ROWS = 20  # below, early_stopping="auto" is off
 # Fewer rows are dealt out several times: what a single deal says of them is mostly luck.
 _DEALT_ONCE = 250
 _MOST_DEALS = 5
-_FOLDED_ROWS = 5_000  # up to here every row is held out once
-_HALVED_ROWS = 20_000  # up to here two parts are held out, one after the other; above, one
-_SPOILT = 0.25  # of the median part's error: half the root mean squared error
+_ROWS_IN_FOLDS = 5_000  # up to here every row is held out once
+_ROWS_IN_TWO_PARTS = 20_000  # up to here two parts are held out, one after the other; above, one
+# A part may be spoilt by one row: the median part decides if its error with another size is at most
+# this share, which is half the root mean squared error.
+_FAR_BETTER = 0.25
 # Up to so many different rows, each with so many copies, copies are held out from one another.
 _FEW_ROWS = 50 * N_FOLDS
 _MANY_COPIES = 5
@@ -44,20 +45,15 @@ class HeldOut:
     codes: CodeArray
     target: FloatArray
     weight: FloatArray
-    kappa: float = math.inf
+    loss: Loss
 
     def error(self, prediction: FloatArray) -> float:
-        """Weighted sum of squared errors; beyond kappa an error counts linearly, as Huber has it.
-
-        Wild outcomes that a robust fit rightly leaves aside must not choose its size either.
-        """
-        off = np.abs(self.target - prediction)
-        linear = self.kappa * (2.0 * off - self.kappa) if math.isfinite(self.kappa) else 0.0
-        return float(np.sum(self.weight * np.where(off <= self.kappa, off**2, linear)))
+        """Weighted sum of the loss over the rows."""
+        return float(np.sum(self.weight * self.loss.of_rows(self.target, prediction)))
 
 
 @dataclass(frozen=True)
-class Path:
+class SizePath:
     """Mean error on held-out rows, as :class:`HeldOut` counts it, for 0, 1, 2, ... stages.
 
     Attributes
@@ -72,18 +68,18 @@ class Path:
     losses: tuple[float, ...]
     typical: tuple[float, ...]
 
-    def extended(self, parts: Sequence[float], masses: Sequence[float]) -> Path:
+    def extended(self, parts: Sequence[float], masses: Sequence[float]) -> SizePath:
         """With the next size: summed errors of all parts, and their weights."""
         whole = sum(parts) / sum(masses)
         median = float(np.median(np.divide(parts, masses)))
-        return Path((*self.losses, whole), (*self.typical, median))
+        return SizePath((*self.losses, whole), (*self.typical, median))
 
     @property
     def best(self) -> int:
         """The size of the smallest loss, unless the median part does far better with another."""
         mean, median = int(np.argmin(self.losses)), int(np.argmin(self.typical))
-        spoilt = self.typical[median] < _SPOILT * self.typical[mean]
-        return median if spoilt else mean
+        is_far_better = self.typical[median] < _FAR_BETTER * self.typical[mean]
+        return median if is_far_better else mean
 
     @property
     def is_over(self) -> bool:
@@ -104,10 +100,10 @@ def held_out_parts(
     keys = row_keys(data, axis_hashes(data)) if groups is None else groups.astype(np.uint64)
     distinct, inverse = np.unique(keys, return_inverse=True)
     has_copies = groups is None and len(distinct) <= min(_FEW_ROWS, len(keys) / _MANY_COPIES)
-    if total <= _FOLDED_ROWS:
+    if total <= _ROWS_IN_FOLDS:
         share, n_parts = 1.0 / N_FOLDS, N_FOLDS
     else:
-        share, n_parts = validation_fraction, 2 if total <= _HALVED_ROWS else 1
+        share, n_parts = validation_fraction, 2 if total <= _ROWS_IN_TWO_PARTS else 1
     edges = [min(k * share, 1.0) for k in range(n_parts + 1)]
     random = np.random.default_rng(seed)
     parts = []
@@ -162,7 +158,7 @@ def path_by_parts(
     n_stages: int,
     seed: np.random.SeedSequence,
     workers: Workers,
-) -> Path:
+) -> SizePath:
     """Fit the path of sizes without each part and predict it."""
     inner = inner_workers(len(parts), workers)
     seeds = seed.spawn(len(parts))
@@ -172,14 +168,17 @@ def path_by_parts(
 
     fitted = [data.rows(rows) for rows, _ in parts]
     fits = map_fits(start, range(len(parts)), workers)
-    limit = kappa(options, data.target, data.weight)
-    held = [HeldOut(data.codes[r], data.target[r], data.weight[r], limit) for _, r in parts]
+    loss = options.loss_function.suited_to(data.target, data.weight)
+    held = [HeldOut(data.codes[r], data.target[r], data.weight[r], loss) for _, r in parts]
     masses = [float(part.weight.sum()) for part in held]
-    errors = [
-        part.error(constant_model(rows, options).predict(part.codes))
-        for part, rows in zip(held, fitted, strict=True)
+    first = [
+        fit.model() if options.main_effects else constant_model(rows, options)
+        for fit, rows in zip(fits, fitted, strict=True)
     ]
-    path = Path((), ()).extended(errors, masses)
+    errors = [
+        part.error(model.predict(part.codes)) for part, model in zip(held, first, strict=True)
+    ]
+    path = SizePath((), ()).extended(errors, masses)
 
     def error_of(pair: tuple[HeldOut, JointFit]) -> float:
         return pair[0].error(pair[1].model().predict(pair[0].codes))
@@ -190,12 +189,3 @@ def path_by_parts(
         if path.is_over:
             break
     return path
-
-
-def mean_model(models: Sequence[SeparationModel]) -> SeparationModel:
-    """The average of models, which is again a model: all stages, each divided by their number."""
-    share = 1.0 / len(models)
-    stages = tuple(stage.scaled(share) for model in models for stage in model.stages)
-    intercept = sum(model.intercept for model in models) * share
-    bags = tuple(bag for model in models for bag in model.bags)
-    return replace(models[0], intercept=intercept, stages=stages, bags=bags)

@@ -23,11 +23,11 @@ _NEGLIGIBLE = 1e-9
 
 
 def starting_penalties(data: TrainingData) -> FloatArray:
-    """Starting mu of a new stage, shape (1, p, 2, 3); they are learned from there on."""
+    """Starting mu of a new stage, shape (p, 2, 3); they are learned from there on."""
     bins = np.diff(data.bins.offset)
     crowding = _ROWS_PER_FEATURE * data.bins.n_axes / float(data.weight.sum())
     stiffness = max(1.0, crowding) ** _STIFFNESS
-    mu = np.empty((1, data.bins.n_axes, 2, 3))
+    mu = np.empty((data.bins.n_axes, 2, 3))
     mu[..., FIRST] = (_FIRST_START * bins * stiffness)[:, None]
     mu[..., SECOND] = (_SECOND_START * bins * stiffness)[:, None]
     size = np.where(data.bins.is_categorical, _LEVEL_START, _SIZE_START)
@@ -36,13 +36,13 @@ def starting_penalties(data: TrainingData) -> FloatArray:
 
 
 def fixed_penalties(data: TrainingData, smoothness: float) -> FloatArray:
-    """The same roughness penalty for all curves, shape (1, p, 2, 3).
+    """The same roughness penalty for all curves, shape (p, 2, 3).
 
     It is the integral of the squared slope over an axis of unit length, discretised; hence the
     square of the number of bins.
     """
     bins = np.diff(data.bins.offset)
-    mu = np.full((1, data.bins.n_axes, 2, 3), _NEGLIGIBLE)
+    mu = np.full((data.bins.n_axes, 2, 3), _NEGLIGIBLE)
     mu[..., FIRST] = np.maximum(smoothness * bins / 255.0**2, _NEGLIGIBLE)[:, None]
     mu[..., SIZE] = _SIZE_START
     return mu

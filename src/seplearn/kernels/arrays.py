@@ -46,7 +46,7 @@ class GridState(NamedTuple):
     sorted_rows: SortedRows  # of the bag
     times: FloatArray  # (n,): how often the row is in the bag
     rows: FloatArray  # (n, 4): weight, lambda+ m+, lambda- m-, within-stage residual r
-    sums: FloatArray  # (n_flat, 8): S11, t1, S22, S12, t2, count, and padding to a cache line
+    sums: FloatArray  # (n_flat, 8), with the columns of kernels/sums.py
     log_factors: FloatArray  # (2, n_flat): log of the + and of the - factor
     negative: BoolArray  # (n_flat,): factor of a signed product is negative
     is_cut: BoolArray  # (n_flat,): an interval starts at this position
@@ -87,55 +87,14 @@ class Action(NamedTuple):
     hi: int
 
 
-class SweepTable(NamedTuple):
-    """What sweeps read and never change."""
-
-    codes: CodeArray  # (p, n): an axis is one contiguous row, because a sweep visits axis by axis
-    offset: IntArray  # (p + 1,)
-    n_ordered: IntArray  # (p,): leading bins of the axis that have an order
-    direction: IntArray  # (p,): 1 increasing, -1 decreasing, 0 free
-    visits: IntArray  # the axes in the order in which a sweep visits them
-    weight: FloatArray  # (n,)
-
-
-class JointState(NamedTuple):
-    """All stages in the coordinates of their joint refinement.
-
-    A stage is P+ - P- with P+- = exp(b0 +- d0 + sum_j (beta_j +- delta_j)): beta is the log of
-    the backbone, delta the tilt. Of a one-branch stage the tilt is zero, and the product that is
-    absent is zero on every row.
-    """
-
-    curves: FloatArray  # (n_stages, 2, n_flat): beta and delta
-    scales: FloatArray  # (n_stages, 2): b0 and d0
-    present: BoolArray  # (n_stages, 2): which of (+, -) the stage has
-    products: FloatArray  # (n_stages, 2, n): P+ and P- on the training rows
-    residual: FloatArray  # (n,): target minus prediction
-    intercept: FloatArray  # (1,)
-    penalties: FloatArray  # (n_stages, p, 2, 3): mu of beta and delta on first differences, size
-    # and second differences, in units of the total curvature of the loss along beta or delta
-    freedom: FloatArray  # (n_stages, p): effective degrees of freedom of the axis's two curves
-
-
-class SweepRules(NamedTuple):
-    """How a sweep moves."""
-
-    energy: float  # price of the products' size, as a multiple of the mean squared residual
-    largest_step: float  # of a log-factor in one block update
-    kappa: float  # Huber threshold; infinity is squared error
-    fit_intercept: bool
-    learns: bool  # whether penalties are updated
-    rate: float  # share of the update of their logs that is made
-
-
 class Block(NamedTuple):
-    """Scratch of one block update: one stage on one axis with B bins.
+    """Scratch of one visit: one stage on one axis with B bins.
 
     Vectors of length 2B hold beta and delta of each bin side by side, so that the system of both
     curves is banded: ``penalty`` has the offsets 0, 2 and 4, ``system`` 0 to 4.
     """
 
-    sums: FloatArray  # (B, 8): S11, t1, S22, S12, t2 of the bin's rows
+    sums: FloatArray  # (B, 8), with the columns of kernels/sums.py
     energy: FloatArray  # (2, B): price of the size of P+ and P- in the bin
     curve: FloatArray  # (2B,)
     step: FloatArray  # (2B,)
@@ -145,5 +104,3 @@ class Block(NamedTuple):
     inverse: FloatArray  # (5, 2B)
     lower: FloatArray  # (5, 2B)
     inverse_pivots: FloatArray  # (2B,)
-    prior: FloatArray  # (3, B): the penalty of one of the two curves
-    prior_inverse: FloatArray  # (3, B)

@@ -21,7 +21,18 @@ from seplearn.kernels.compiler import kernel, part
 from seplearn.kernels.random import bootstrap_counts, draw_head
 from seplearn.kernels.scalar import solve_two_tensor
 from seplearn.kernels.sorting import sort_by_key
-from seplearn.kernels.sums import fill_sums, huber_weight, multiply_interval, rows_of_bag
+from seplearn.kernels.sums import (
+    COUNT,
+    MINUS_MINUS,
+    MINUS_R,
+    PLUS_MINUS,
+    PLUS_PLUS,
+    PLUS_R,
+    fill_sums,
+    huber_weight,
+    multiply_interval,
+    rows_of_bag,
+)
 
 # Two features that divide the bag alike gain alike up to rounding; the first of them is taken, so
 # that the order of the rows, and with it the rounding, decides nothing.
@@ -61,8 +72,8 @@ def order_levels(state: GridState, axis: int) -> None:
     keys = np.empty(last - first)
     for position in range(first, last):
         s = state.sums[state.bin_at[position]]
-        moved = s[0] + s[2] - 2.0 * s[3]
-        keys[position - first] = (s[1] - s[4]) / moved if moved > 0.0 else 0.0
+        moved = s[PLUS_PLUS] + s[MINUS_MINUS] + 2.0 * s[PLUS_MINUS]
+        keys[position - first] = (s[PLUS_R] + s[MINUS_R]) / moved if moved > 0.0 else 0.0
     lo = first
     while lo < last:
         hi = lo + 1
@@ -108,10 +119,10 @@ def valid_cuts(
 
     A cut right after an empty bin divides the rows as the cut before it does, so it is left out.
     """
-    most = prefix[hi - 1, 5] - min_samples
+    most = prefix[hi - 1, COUNT] - min_samples
     before = 0.0
     for s in range(np.uint64(lo + 1), np.uint64(hi)):
-        left = prefix[s - np.uint64(1), 5]
+        left = prefix[s - np.uint64(1), COUNT]
         if min_samples <= left <= most and left > before:
             cuts.at[n_cuts] = s
             cuts.end[s] = hi
@@ -134,8 +145,8 @@ def best_split(
         l0, l1, l2, l3, l4 = prefix[s, 0], prefix[s, 1], prefix[s, 2], prefix[s, 3], prefix[s, 4]
         r0, r1, r2 = prefix[e, 0] - l0, prefix[e, 1] - l1, prefix[e, 2] - l2
         r3, r4 = prefix[e, 3] - l3, prefix[e, 4] - l4
-        _, _, gain_left = solve_two_tensor(l0, l2, l3, l1, l4, rules)
-        _, _, gain_right = solve_two_tensor(r0, r2, r3, r1, r4, rules)
+        _, _, gain_left = solve_two_tensor(l0, l1, l2, l3, l4, rules)
+        _, _, gain_right = solve_two_tensor(r0, r1, r2, r3, r4, rules)
         if gain_left + gain_right > _CLEARLY * best:
             best, best_cut = gain_left + gain_right, cut
     return best, best_cut
@@ -169,8 +180,8 @@ def best_on_axis(
             hi += 1
         n_cuts = valid_cuts(prefix, lo, hi, rules.min_interval_samples, cuts, n_cuts)
         t = prefix[hi - 1]
-        _, _, own_gain = solve_two_tensor(t[0], t[2], t[3], t[1], t[4], rules)
-        if t[5] == 0.0:  # no row of the bag has missing values here: nothing to re-estimate
+        _, _, own_gain = solve_two_tensor(t[0], t[1], t[2], t[3], t[4], rules)
+        if t[COUNT] == 0.0:  # no row of the bag has missing values here: nothing to re-estimate
             break
         if previous_lo >= 0 and previous_gain + own_gain > gain:
             gain, at_lo, at_cut, at_hi = previous_gain + own_gain, previous_lo, lo, hi
@@ -196,7 +207,7 @@ def solve_region(
     for position in range(first, last):
         for c in range(5):
             t[c] += state.sums[state.bin_at[position], c]
-    v_plus, v_minus, _ = solve_two_tensor(t[0], t[2], t[3], t[1], t[4], rules)
+    v_plus, v_minus, _ = solve_two_tensor(t[0], t[1], t[2], t[3], t[4], rules)
     return v_plus, v_minus
 
 

@@ -1,4 +1,9 @@
-"""The per-bin sums of a bag: built once, then kept up to date by deltas."""
+"""The sums over the rows of a bin that everything is learned from, and those of a bag.
+
+One layout for grids and for joint refinement: sums of w P+^2, w P+ r, w P-^2, w P+ P- and w P- r,
+in a row of eight numbers, which is a cache line. A bag also counts its rows; it builds its sums
+once and then keeps them up to date by deltas.
+"""
 
 from __future__ import annotations
 
@@ -19,24 +24,31 @@ from seplearn.kernels.arrays import (
 )
 from seplearn.kernels.compiler import kernel, part
 
+PLUS_PLUS, PLUS_R, MINUS_MINUS, PLUS_MINUS, MINUS_R, COUNT = range(6)  # columns
 _CACHED_ROWS = 200_000  # rows of state (32 bytes each) that a processor's caches hold, roughly
 
 
 def add_five(
-    sums: FloatArray, bin_: np.uint64, s11: float, t1: float, s22: float, s12: float, t2: float
+    sums: FloatArray,
+    bin_: np.uint64,
+    plus_plus: float,
+    plus_r: float,
+    minus_minus: float,
+    plus_minus: float,
+    minus_r: float,
 ) -> None:
-    """Add a row's deltas of (S11, t1, S22, S12, t2) to the sums of one bin."""
-    sums[bin_, 0] += s11
-    sums[bin_, 1] += t1
-    sums[bin_, 2] += s22
-    sums[bin_, 3] += s12
-    sums[bin_, 4] += t2
+    """Add a row's share of the five sums, in the order of their columns, to those of one bin."""
+    sums[bin_, PLUS_PLUS] += plus_plus
+    sums[bin_, PLUS_R] += plus_r
+    sums[bin_, MINUS_MINUS] += minus_minus
+    sums[bin_, PLUS_MINUS] += plus_minus
+    sums[bin_, MINUS_R] += minus_r
 
 
-def add_two(sums: FloatArray, bin_: np.uint64, s11: float, t1: float) -> None:
-    """Add a row's deltas of (S11, t1) to the sums of one bin: all there is without a - product."""
-    sums[bin_, 0] += s11
-    sums[bin_, 1] += t1
+def add_two(sums: FloatArray, bin_: np.uint64, plus_plus: float, plus_r: float) -> None:
+    """Add a row's share of the first two sums: all there is without a - product."""
+    sums[bin_, PLUS_PLUS] += plus_plus
+    sums[bin_, PLUS_R] += plus_r
 
 
 def _emit_addition(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -142,12 +154,12 @@ def fill_sums(state: GridState, kappa: float) -> None:
         if times > 0.0:
             plus, minus, r = state.rows[i, 1], state.rows[i, 2], state.rows[i, 3]
             w = huber_weight(state.rows[i, 0], r, kappa)
-            s11, s22, s12 = w * plus * plus, w * minus * minus, -w * plus * minus
-            t1, t2 = w * r * plus, -w * r * minus
+            s11, s22, s12 = w * plus * plus, w * minus * minus, w * plus * minus
+            t1, t2 = w * r * plus, w * r * minus
             for j in range(p):
                 b = np.uint64(state.offset[j] + np.int64(state.codes[i, j]))
                 add_five(state.sums, b, s11, t1, s22, s12, t2)
-                state.sums[b, 5] += times
+                state.sums[b, COUNT] += times
 
 
 @part
@@ -174,8 +186,8 @@ def multiply_row(
             add_two(state.sums, b, s11, t1)
         return
     s22 = new_w * new_minus * new_minus - w * minus * minus
-    s12 = w * plus * minus - new_w * new_plus * new_minus
-    t2 = w * r * minus - new_w * new_r * new_minus
+    s12 = new_w * new_plus * new_minus - w * plus * minus
+    t2 = new_w * new_r * new_minus - w * r * minus
     for j in range(p):
         b = np.uint64(state.offset[j]) + np.uint64(state.codes[i, j])
         add_five(state.sums, b, s11, t1, s22, s12, t2)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from seplearn.kernels.arrays import CodeArray, FloatArray
+from seplearn.kernels.evaluate import log_products
 from seplearn.model.bag import Bag
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
@@ -19,10 +20,12 @@ _BLOCK = 10_000  # rows at a time, where every replicate predicts them
 
 @dataclass(frozen=True, eq=False)
 class SeparationModel:
-    """``m(x) = intercept + sum of stages``, all on the same bins.
+    """``m(x) = intercept + main effects + sum of stages``, all on the same bins.
 
     Attributes
     ----------
+    effects : array of shape (n_flat,) or None
+        The main effect of every feature in each of its bins, of mean zero over the training rows.
     replicates : tuple of SeparationModel
         The same stages refitted to bootstrap samples, from which bands are made; may be empty.
     reference : Reference or None
@@ -47,14 +50,21 @@ class SeparationModel:
     replicates: tuple[SeparationModel, ...] = ()
     reference: Reference | None = None
     bags: tuple[Bag, ...] = ()
+    effects: FloatArray | None = None
 
     def scaled(self, factor: float, origin: float = 0.0) -> SeparationModel:
         """The model times a positive number, and a constant added."""
         stages = tuple(stage.scaled(factor) for stage in self.stages)
         replicates = tuple(replicate.scaled(factor, origin) for replicate in self.replicates)
         bags = tuple(bag.scaled(factor) for bag in self.bags)
-        intercept = self.intercept * factor + origin
-        return replace(self, intercept=intercept, stages=stages, replicates=replicates, bags=bags)
+        return replace(
+            self,
+            intercept=self.intercept * factor + origin,
+            stages=stages,
+            replicates=replicates,
+            bags=bags,
+            effects=None if self.effects is None else self.effects * factor,
+        )
 
     def with_scalars(
         self, scalars: Sequence[tuple[float, float]], intercept: float
@@ -69,14 +79,27 @@ class SeparationModel:
     def predict(self, codes: CodeArray) -> FloatArray:
         """Prediction for rows given as bin codes."""
         total = np.full(len(codes), self.intercept)
+        if self.effects is not None:
+            log_products(codes, self.bins.offset, self.effects, total)
+            total += self.intercept
         with np.errstate(over="ignore"):
             for stage in self.stages:
                 total += stage.evaluate(codes, self.bins)
         largest = sys.float_info.max
         return np.clip(total, -largest, largest, out=total)
 
+    def effect_values(self, codes: CodeArray) -> FloatArray:
+        """The main effect of every feature, shape (n, p); zeros where the model has none."""
+        if self.effects is None:
+            return np.zeros((len(codes), self.bins.n_axes))
+        values: FloatArray = self.effects[self.bins.flat(codes)]
+        return values
+
     def contributions(self, codes: CodeArray) -> FloatArray:
-        """Contribution of every stage, shape (n, n_stages); add the intercept to get predict."""
+        """Contribution of every stage, shape (n, n_stages).
+
+        With the intercept and the main effects they add up to the prediction.
+        """
         out = np.empty((len(codes), len(self.stages)))
         for s, stage in enumerate(self.stages):
             out[:, s] = stage.evaluate(codes, self.bins)

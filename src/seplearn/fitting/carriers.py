@@ -1,0 +1,51 @@
+"""Where blocks of rows are and how sums over them are made.
+
+A carrier runs a function on every block and adds up what comes back in the order of the blocks:
+threads, or one day other machines, change nothing in the last bits. A new carrier is a class with
+these two methods, in a file of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from seplearn.fitting.joint.rows import RowBlock
+from seplearn.fitting.workers import Workers
+from seplearn.kernels.arrays import FloatArray
+
+
+class Carrier(Protocol):
+    """What a joint fit needs of the rows."""
+
+    def each(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Run ``function(block, *arguments)`` on every block."""
+        ...
+
+    def total(self, function: Callable[..., FloatArray], *arguments: Any) -> FloatArray:
+        """The sum of ``function(block, *arguments)`` over the blocks, added in their order."""
+        ...
+
+
+class LocalCarrier:
+    """Blocks in this process, side by side where the workers are threads."""
+
+    def __init__(self, blocks: list[RowBlock], workers: Workers) -> None:
+        self.blocks = blocks
+        self._workers = workers
+
+    def each(self, function: Callable[..., None], *arguments: Any) -> None:
+        if len(self.blocks) == 1:  # no detour over a thread for a single block
+            function(self.blocks[0], *arguments)
+            return
+        self._workers.map(lambda block: function(block, *arguments), self.blocks)
+
+    def total(self, function: Callable[..., FloatArray], *arguments: Any) -> FloatArray:
+        if len(self.blocks) == 1:
+            return function(self.blocks[0], *arguments)
+        parts: list[FloatArray] = self._workers.map(
+            lambda block: function(block, *arguments), self.blocks
+        )
+        for sums in parts[1:]:
+            parts[0] += sums
+        return parts[0]

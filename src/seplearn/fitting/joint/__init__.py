@@ -1,0 +1,1 @@
+"""Joint refinement: rows in blocks, small curves, and the sweeps between them."""

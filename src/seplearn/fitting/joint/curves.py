@@ -1,0 +1,153 @@
+"""Everything small in a joint fit: the curves of all stages, main effects, and their penalties."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
+from seplearn.table.binning import Bins
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """What a sweep needs to know of the features.
+
+    Attributes
+    ----------
+    bins : Bins
+    direction : array of shape (p,)
+        1 increasing, -1 decreasing, 0 free.
+    order : tuple of int
+        The axes that vary, in the order in which a sweep visits them.
+    """
+
+    bins: Bins
+    direction: IntArray
+    order: tuple[int, ...]
+
+    @property
+    def offset(self) -> IntArray:
+        return self.bins.offset
+
+    @cached_property
+    def places(self) -> list[tuple[int, int, int]]:
+        """First bin, ordered bins and direction of every axis."""
+        columns = (self.offset[:-1], self.bins.n_ordered, self.direction)
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+    @cached_property
+    def n_bins(self) -> list[int]:
+        """Bins of every axis."""
+        sizes: list[int] = np.diff(self.offset).tolist()
+        return sizes
+
+
+@dataclass(eq=False)
+class StageCurves:
+    """A stage in the coordinates of its refinement.
+
+    It is P+ - P- with P+- = exp(b0 +- d0 + sum_j (beta_j +- delta_j)): beta is the log of the
+    backbone, delta the tilt. Of a one-branch stage the tilt is zero, and the product that is absent
+    is zero on every row.
+
+    Attributes
+    ----------
+    curves : array of shape (2, n_flat)
+        beta and delta.
+    scale : array of shape (2,)
+        b0 and d0.
+    present : array of shape (2,)
+        Which of (+, -) the stage has.
+    active : array of shape (p, 2)
+        Which curves may move; the others are exactly flat and are not visited.
+    penalties : array of shape (p, 2, 3)
+        mu of beta and delta on first differences, size and second differences, in units of the
+        total curvature of the loss along the curve.
+    freedom : array of shape (p,)
+        Effective degrees of freedom of an axis's two curves.
+    """
+
+    curves: FloatArray
+    scale: FloatArray
+    present: BoolArray
+    active: BoolArray
+    penalties: FloatArray
+    freedom: FloatArray
+
+    def copy(self) -> StageCurves:
+        """The same in arrays of its own."""
+        return StageCurves(*(array.copy() for array in vars(self).values()))
+
+    @property
+    def lambdas(self) -> tuple[float, float]:
+        """lambda+ and lambda-; zero for a product that is absent."""
+        b0, d0 = self.scale
+        plus, minus = math.exp(b0 + d0), math.exp(b0 - d0)
+        return plus if self.present[0] else 0.0, minus if self.present[1] else 0.0
+
+    def visits(self, axes: Axes) -> list[int]:
+        """The axes with a curve that may move, in the order of a sweep."""
+        return [j for j in axes.order if self.active[j].any()]
+
+    def flatten(self, idle: BoolArray, axes: Axes) -> None:
+        """Make curves (p, 2) exactly flat for good.
+
+        Their means are zero already, so the stage keeps its scale.
+        """
+        self.active &= ~idle
+        for j, side in zip(*np.nonzero(idle), strict=True):
+            self.curves[side, axes.bins.axis(int(j))] = 0.0
+        self.freedom[~self.active.any(axis=1)] = 0.0
+
+
+@dataclass(eq=False)
+class Effects:
+    """Main effects: a curve per feature in units of the prediction.
+
+    Attributes
+    ----------
+    values : array of shape (n_flat,)
+    penalties : array of shape (p, 3)
+    freedom : array of shape (p,)
+    """
+
+    values: FloatArray
+    penalties: FloatArray
+    freedom: FloatArray
+
+    def copy(self) -> Effects:
+        """The same in arrays of its own."""
+        return Effects(*(array.copy() for array in vars(self).values()))
+
+
+@dataclass(eq=False)
+class Curves:
+    """The model as it is being fitted."""
+
+    intercept: float
+    stages: list[StageCurves] = field(default_factory=list)
+    effects: Effects | None = None
+
+    def copy(self) -> Curves:
+        """The same in arrays of its own: a snapshot."""
+        effects = None if self.effects is None else self.effects.copy()
+        return replace(self, stages=[stage.copy() for stage in self.stages], effects=effects)
+
+    @property
+    def freedom(self) -> float:
+        """Effective degrees of freedom of all curves."""
+        total = sum(float(stage.freedom.sum()) for stage in self.stages)
+        return total + (0.0 if self.effects is None else float(self.effects.freedom.sum()))
+
+    def fix_gauge(self, bins: Bins) -> None:
+        """Give every curve mean zero on its axis; what is taken off goes to scales and constant."""
+        for stage in self.stages:
+            stage.curves, taken_off = bins.centred(stage.curves)
+            stage.scale += taken_off
+        if self.effects is not None:
+            self.effects.values, level = bins.centred(self.effects.values)
+            self.intercept += float(level)

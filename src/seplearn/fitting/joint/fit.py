@@ -1,0 +1,318 @@
+"""Joint refinement: after each new stage all curves of all stages are optimised together."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from seplearn.fitting.carriers import LocalCarrier
+from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
+from seplearn.fitting.joint import rows
+from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
+from seplearn.fitting.joint.sweep import Rules, sweep
+from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.scalars import least_squares
+from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
+from seplearn.fitting.stagewise import fit_stage
+from seplearn.fitting.workers import Workers
+from seplearn.kernels.arrays import FloatArray, RandomState
+from seplearn.kernels.evaluate import weighted_dot
+from seplearn.kernels.isotonic import make_monotone
+from seplearn.model.bag import Bag
+from seplearn.model.model import SeparationModel
+from seplearn.model.record import StageRecord
+from seplearn.model.stage import Branch, Stage
+
+N_SWEEPS = 12  # over everything, after each new stage, at least
+# A model that is to stay small is swept longer: its few curves must carry everything. In a large
+# one more sweeps fit noise in early stages that later ones would have left alone.
+STAGE_SWEEPS = 200
+_SMALLEST_LAMBDA = 1e-3  # of a new branch, in standard deviations of y
+_STARTING_FREEDOM = 5.0  # of a curve, before it is known
+# A target whose mean is farther from zero, in standard deviations, starts at its mean: a level that
+# says nothing is not for products to carry.
+_LARGEST_LEVEL = 4.0
+
+
+class Move(NamedTuple):
+    """A change of curves (one array a stage), scales, main effects and constant."""
+
+    curves: FloatArray
+    scales: FloatArray
+    effects: FloatArray
+    intercept: float
+
+
+class JointFit:
+    """A model that grows stage by stage and is swept as a whole in between.
+
+    The first stage sees the target itself, not its deviation from the mean: a positive target
+    starts as one positive product, the intercept follows in the sweeps. Only where the mean is far
+    from zero beside the spread does it see the deviations; or where main effects, which come first,
+    leave only what they do not explain.
+    """
+
+    def __init__(
+        self,
+        data: TrainingData,
+        options: FitOptions,
+        seed: np.random.SeedSequence,
+        workers: Workers,
+    ) -> None:
+        self._data, self._options, self._seed, self._workers = data, options, seed, workers
+        self._hashes = axis_hashes(data)
+        self._draws = make_draws(data, self._hashes, options.bootstrap)
+        self._axes = make_axes(data, options, self._hashes)
+        self.curves = starting_curves(data, options)
+        self._residual = data.target - self.curves.intercept
+        blocks = rows.row_blocks(data.codes, data.target, data.weight, self._residual)
+        self._carrier = LocalCarrier(blocks, workers)
+        self.mean_square = math.inf
+        self._energy = energy_price(data, options)
+        self._bags: list[Bag] = []
+        if self.curves.effects is not None:
+            self.refine(N_SWEEPS, rate=1.0)
+
+    def grow(self) -> StageRecord | None:
+        """Add a stage and refine everything; None when no grid of the new stage finds a step."""
+        started = time.perf_counter()
+        seeds = self._seed.spawn(1)[0].generate_state(self._options.n_grids, np.uint64)
+        streams = [random_streams(s, self._hashes) for s in seeds]
+        grids, aggregate = fit_stage(
+            self._data,
+            self._options,
+            self._residual,
+            self._options.n_splits,
+            self._draws,
+            streams,
+            self._workers,
+        )
+        idle = all(grid.n_actions == 0 for grid in grids)
+        # Without an intercept a first stage is worth having even if it is a constant.
+        if idle and (self._options.fit_intercept or bool(self.curves.stages)):
+            return None
+        if self._options.keep_bags:
+            self._bags.append(aggregate.bag(grids))
+        self._append(aggregate.stage)
+        self.refine(N_SWEEPS, rate=self._options.loss_function.rate)
+        self.refine(max(0, STAGE_SWEEPS // self._options.n_stages - N_SWEEPS), rate=0.5)
+        return StageRecord(
+            loss=self.mean_square,
+            n_kept=len(aggregate.kept),
+            n_grids=len(grids),
+            mean_actions=float(np.mean([grid.n_actions for grid in grids])),
+            scalars=tuple(stage.lambdas for stage in self.curves.stages),
+            intercept=self.curves.intercept,
+            seconds=time.perf_counter() - started,
+            cancellation=self.cancellation,
+            freedom=self.curves.freedom,
+        )
+
+    def refine(self, n_sweeps: int, rate: float) -> None:
+        """Sweep over everything.
+
+        Few sweeps must learn fast (``rate=1``). Many, so, would never settle: rounding errors grow
+        from sweep to sweep unless the learning is damped.
+        """
+        rules = self._rules(rate)
+        self.mean_square = sweep(
+            self._carrier, self.curves, self._axes, rules, n_sweeps, self._workers.stop
+        )
+        self.curves.fix_gauge(self._data.bins)
+
+    def restore(self, snapshot: Curves) -> None:
+        """Go back to curves of an earlier moment; rows follow."""
+        self.curves = snapshot.copy()
+        offset, effects = self._axes.offset, self.curves.effects
+        values = None if effects is None else effects.values
+        self._carrier.each(rows.predict_anew, offset, self.curves.intercept, values)
+        for stage in self.curves.stages:
+            self._carrier.each(rows.add_stage, offset, stage.curves, stage.scale, stage.present)
+        self._bags = self._bags[: len(self.curves.stages)]
+
+    def _append(self, stage: Stage) -> None:
+        """Add a stage with its least-squares scalars; the curves keep the constraints."""
+        data, directions = self._data, self._axes.direction
+        branches = [b and _monotone(b, self._axes) for b in (stage.plus, stage.minus)]
+        scalars = iter(self._scalars([branch for branch in branches if branch is not None]))
+        logs = [(b.log_factors, math.log(next(scalars))) for b in branches if b is not None]
+        (plus, log_plus), (minus, log_minus) = logs[0], logs[-1]
+        present = np.array([branch is not None for branch in branches])
+        active = np.zeros((len(directions), 2), dtype=np.bool_)
+        active[list(self._axes.order)] = (True, bool(present.all()))
+        added = StageCurves(
+            curves=np.array([0.5 * (plus + minus), 0.5 * (plus - minus)]),
+            scale=np.array([0.5 * (log_plus + log_minus), 0.5 * (log_plus - log_minus)]),
+            present=present,
+            active=active,
+            penalties=first_penalties(data, self._options),
+            freedom=np.full(data.bins.n_axes, _STARTING_FREEDOM),
+        )
+        self.curves.stages.append(added)
+        self._carrier.each(
+            rows.add_stage, self._axes.offset, added.curves, added.scale, added.present
+        )
+
+    def _scalars(self, branches: list[Branch]) -> FloatArray:
+        """Non-negative least squares of the residual on the new products, at least a little."""
+        data, residual = self._data, self._residual
+        columns = [branch.evaluate(data.codes, data.bins) for branch in branches]
+        gram = np.array([[weighted_dot(a, b, data.weight) for b in columns] for a in columns])
+        right = np.array([weighted_dot(column, residual, data.weight) for column in columns])
+        scalars: FloatArray = np.maximum(least_squares(gram, right, False), _SMALLEST_LAMBDA)
+        return scalars
+
+    def model(self) -> SeparationModel:
+        """The model as it stands."""
+        return replace(to_model(self.curves, self._axes), bags=tuple(self._bags))
+
+    def stage_of(self, stage: StageCurves) -> Stage:
+        """One stage as the model has it."""
+        return to_stage(stage, self._axes)
+
+    @property
+    def cancellation(self) -> float:
+        """Mean of sum_k P_k over mean |sum_k s_k P_k| on the training rows; 1 is the least."""
+        size, net = self._carrier.total(rows.cancellation_sums)
+        return float(size / net) if net > 0 else 1.0
+
+    def move(self, weight: FloatArray, n_sweeps: int) -> Move:
+        """What sweeps with other weights change, the penalties as they are."""
+        curves = self.curves.copy()
+        carrier = LocalCarrier(rows.reweighted(self._carrier.blocks, weight), self._workers)
+        sweep(carrier, curves, self._axes, self._rules(0.0), n_sweeps, self._workers.stop)
+        curves.fix_gauge(self._data.bins)
+        there, here = _arrays(curves), _arrays(self.curves)
+        return Move(
+            there.curves - here.curves,
+            there.scales - here.scales,
+            there.effects - here.effects,
+            there.intercept - here.intercept,
+        )
+
+    def moved(self, move: Move, centre: Move) -> SeparationModel:
+        """The model with a move away from ``centre`` added to its curves."""
+        curves = self.curves.copy()
+        for k, stage in enumerate(curves.stages):
+            stage.curves += move.curves[k] - centre.curves[k]
+            stage.scale += move.scales[k] - centre.scales[k]
+        if curves.effects is not None:
+            curves.effects.values += move.effects - centre.effects
+        curves.intercept += float(move.intercept - centre.intercept)
+        return to_model(curves, self._axes)
+
+    def _rules(self, rate: float) -> Rules:
+        learns = self._options.smoothness == "auto"
+        return Rules(
+            loss=self._options.loss_function.suited_to(self._residual, self._data.weight),
+            energy=self._energy,
+            fit_intercept=self._options.fit_intercept,
+            rate=rate if learns else 0.0,
+        )
+
+
+def _arrays(curves: Curves) -> Move:
+    return Move(
+        np.array([stage.curves for stage in curves.stages]),
+        np.array([stage.scale for stage in curves.stages]),
+        np.empty(0) if curves.effects is None else curves.effects.values,
+        curves.intercept,
+    )
+
+
+def energy_price(data: TrainingData, options: FitOptions) -> float:
+    """The price of the products' size.
+
+    Without an intercept products must carry the level of the target, which is no cancellation;
+    it would cost more than all the rest, so the price is in units of the target's mean square.
+    """
+    if options.fit_intercept:
+        return options.energy
+    return options.energy / float(np.average(data.target**2, weights=data.weight) or 1.0)
+
+
+def to_model(curves: Curves, axes: Axes) -> SeparationModel:
+    """From backbone and tilt to branches."""
+    stages = tuple(to_stage(stage, axes) for stage in curves.stages)
+    effects = None
+    if curves.effects is not None:
+        effects = curves.effects.values.copy()
+        _make_exact(effects, axes, 1.0)
+    return SeparationModel(axes.bins, curves.intercept, stages, effects=effects)
+
+
+def to_stage(stage: StageCurves, axes: Axes) -> Stage:
+    """From backbone and tilt of a stage to its branches."""
+    pair: list[Branch | None] = []
+    for sign, there in zip((1.0, -1.0), stage.present, strict=True):
+        log_factors = stage.curves[0] + sign * stage.curves[1]
+        _make_exact(log_factors, axes, sign)
+        scale = float(stage.scale[0] + sign * stage.scale[1])
+        pair.append(Branch(sign, scale, log_factors) if there else None)
+    return Stage(*pair)
+
+
+def make_axes(data: TrainingData, options: FitOptions, hashes: RandomState) -> Axes:
+    """The features as sweeps see them; the order of visits depends on content alone.
+
+    An axis on which all rows share a bin has nothing to say and is not visited.
+    """
+    used = np.add.reduceat(data.bins.frequencies > 0, data.bins.offset[:-1], dtype=np.int64)
+    order = np.argsort(hashes, kind="stable")
+    varying = order[used[order] > 1]
+    return Axes(
+        bins=data.bins,
+        direction=np.array(options.directions, dtype=np.int64),
+        order=tuple(int(j) for j in (varying if len(varying) else order[:1])),
+    )
+
+
+def starting_curves(data: TrainingData, options: FitOptions) -> Curves:
+    """A model without stages: zero, or for a target far from zero, or main effects, its mean."""
+    mean = float(np.average(data.target, weights=data.weight))
+    far = abs(mean) > _LARGEST_LEVEL or options.main_effects
+    effects = None
+    if options.main_effects:
+        penalties = first_penalties(data, options)[:, 0].copy()
+        freedom = np.full(data.bins.n_axes, _STARTING_FREEDOM)
+        effects = Effects(np.zeros(int(data.bins.offset[-1])), penalties, freedom)
+    return Curves(mean if options.fit_intercept and far else 0.0, [], effects)
+
+
+def first_penalties(data: TrainingData, options: FitOptions) -> FloatArray:
+    """Penalties of a new stage, shape (p, 2, 3)."""
+    if isinstance(options.smoothness, str):
+        return starting_penalties(data)
+    return fixed_penalties(data, options.smoothness)
+
+
+def constant_model(data: TrainingData, options: FitOptions) -> SeparationModel:
+    """The model without any stage: the best constant, or zero where there is no intercept."""
+    if not options.fit_intercept:
+        return SeparationModel(data.bins, 0.0, ())
+    level = options.loss_function.constant(data.target, data.weight)
+    return SeparationModel(data.bins, level, ())
+
+
+def _monotone(branch: Branch, axes: Axes) -> Branch:
+    """The branch with the nearest curves that keep the constraints."""
+    curves = branch.log_factors.copy()
+    for j in np.flatnonzero(axes.direction):
+        first, n_ordered, direction = axes.places[j]
+        part = slice(first, first + n_ordered)
+        weight = axes.bins.frequencies[part] + 1e-12
+        make_monotone(curves[part], weight, float(branch.coefficient_sign * direction))
+    return Branch(branch.coefficient_sign, branch.log_scale, curves)
+
+
+def _make_exact(values: FloatArray, axes: Axes, sign: float) -> None:
+    """Take rounding out of constrained curves: none falls by an ulp where it must not."""
+    for j in np.flatnonzero(axes.direction):
+        first, n_ordered, direction = axes.places[j]
+        part = slice(first, first + n_ordered)
+        running = np.maximum if sign * direction > 0 else np.minimum
+        values[part] = running.accumulate(values[part])

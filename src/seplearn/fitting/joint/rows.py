@@ -1,0 +1,166 @@
+"""The rows of a joint fit in blocks, and what a sweep does to one block.
+
+Functions here take a block first, and small arrays: whoever carries the blocks can send them to
+where the block is and get sums back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from seplearn.fitting.losses import Loss
+from seplearn.kernels import rows as kernels
+from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
+
+ROWS_PER_BLOCK = 1 << 16  # fixed, as the order of additions depends on it and with it the last bits
+
+
+@dataclass(eq=False)
+class RowBlock:
+    """Some rows: what they are, and where the fit stands on them.
+
+    Attributes
+    ----------
+    codes : array of shape (p, n)
+        Bins; an axis is one contiguous row, because a sweep visits axis by axis.
+    target, weight : arrays of shape (n,)
+    response, working : arrays of shape (n,)
+        The least-squares problem of this sweep; the target and the weight for squared error.
+    residual : array of shape (n,)
+        The response minus the prediction.
+    products : list of arrays of shape (2, n)
+        P+ and P- of every stage.
+    """
+
+    codes: CodeArray
+    target: FloatArray
+    weight: FloatArray
+    response: FloatArray
+    working: FloatArray
+    residual: FloatArray
+    products: list[FloatArray] = field(default_factory=list)
+
+
+def row_blocks(
+    codes: CodeArray, target: FloatArray, weight: FloatArray, residual: FloatArray
+) -> list[RowBlock]:
+    """Blocks of a table of bins (n, p); their residuals are views of ``residual``."""
+    blocks = []
+    for first in range(0, len(target), ROWS_PER_BLOCK):
+        part = slice(first, first + ROWS_PER_BLOCK)
+        own = np.ascontiguousarray(codes[part].T)
+        y, w = target[part], weight[part]
+        blocks.append(RowBlock(own, y, w, y, w, residual[part]))
+    return blocks
+
+
+def reweighted(blocks: list[RowBlock], weight: FloatArray) -> list[RowBlock]:
+    """The blocks with other weights, and residuals and products of their own."""
+    copies, first = [], 0
+    for block in blocks:
+        own = weight[first : first + len(block.weight)]
+        first += len(own)
+        products = [pair.copy() for pair in block.products]
+        copies.append(
+            replace(
+                block, weight=own, working=own, residual=block.residual.copy(), products=products
+            )
+        )
+    return copies
+
+
+def renew(block: RowBlock, loss: Loss) -> None:
+    """Take the least-squares problem of the next sweep at the predictions of this moment."""
+    response, block.working = loss.working(
+        block.target, block.response - block.residual, block.weight
+    )
+    if response is not block.response:
+        block.residual += response - block.response
+        block.response = response
+
+
+def residual_sums(block: RowBlock) -> FloatArray:
+    """Sums of w r, of w and of w r^2 with the working weight, and of the weight itself."""
+    return np.array(
+        [*kernels.weighted_residuals(block.residual, block.working), block.weight.sum()]
+    )
+
+
+def lower(block: RowBlock, amount: float) -> None:
+    """Take a constant off the residuals."""
+    block.residual -= amount
+
+
+def moments(block: RowBlock, stage: int) -> FloatArray:
+    """The moments of a stage over the rows."""
+    out = np.zeros(kernels.N_MOMENTS)
+    kernels.add_moments(block.products[stage], block.residual, block.working, out)
+    return out
+
+
+def advance(
+    block: RowBlock, stage: int, left: int, factors: FloatArray, entered: int, n_bins: int
+) -> FloatArray:
+    """Apply the factors of the axis left; the sums of the axis entered."""
+    sums = np.zeros((n_bins, 8))
+    kernels.advance(
+        block.codes[left],
+        factors,
+        block.codes[entered],
+        block.products[stage],
+        block.residual,
+        block.working,
+        sums,
+    )
+    return sums
+
+
+def leave(block: RowBlock, stage: int, left: int, factors: FloatArray) -> None:
+    """Apply the factors of the last axis of a stage."""
+    kernels.leave(block.codes[left], factors, block.products[stage], block.residual)
+
+
+def advance_effect(
+    block: RowBlock, left: int, step: FloatArray, entered: int, n_bins: int
+) -> FloatArray:
+    """Apply the step of the main effect left; the sums of the axis entered."""
+    sums = np.zeros((n_bins, 2))
+    kernels.advance_effect(
+        block.codes[left], step, block.codes[entered], block.residual, block.working, sums
+    )
+    return sums
+
+
+def leave_effect(block: RowBlock, left: int, step: FloatArray) -> None:
+    """Apply the step of the last main effect."""
+    kernels.leave_effect(block.codes[left], step, block.residual)
+
+
+def add_stage(
+    block: RowBlock, offset: IntArray, curves: FloatArray, scale: FloatArray, present: BoolArray
+) -> None:
+    """The products of one more stage, taken off the residuals."""
+    products = np.empty((2, len(block.residual)))
+    kernels.fill_products(block.codes, offset, curves, scale, present, products, block.residual)
+    block.products.append(products)
+
+
+def predict_anew(
+    block: RowBlock, offset: IntArray, intercept: float, effects: FloatArray | None
+) -> None:
+    """Residuals of the constant and the main effects alone; stages are to be added again."""
+    block.products.clear()
+    block.residual[:] = block.response - intercept
+    if effects is not None:
+        kernels.take_off_effects(block.codes, offset, effects, block.residual)
+
+
+def cancellation_sums(block: RowBlock) -> FloatArray:
+    """Sums over rows of all products' sizes, and of the size of what they come to."""
+    size, net = np.zeros(len(block.weight)), np.zeros(len(block.weight))
+    for plus, minus in block.products:
+        size += plus + minus
+        net += plus - minus
+    return np.array([np.sum(block.weight * size), np.sum(block.weight * np.abs(net))])

@@ -1,0 +1,167 @@
+"""Sweeps of joint refinement: every curve of every stage, one visit after the other.
+
+The loop runs over curves; rows are reached through their carrier only, one reduction a visit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from seplearn.fitting.carriers import Carrier
+from seplearn.fitting.joint import rows
+from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
+from seplearn.fitting.losses import Loss
+from seplearn.kernels.arrays import BoolArray, FloatArray
+from seplearn.kernels.block import scale_step, solve, solve_effect
+from seplearn.kernels.rows import RRUU, RRVV, UU, VV
+
+_IDLE = 1e-14  # mean square of a stage, in variances of y, below which there is nothing to learn
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a sweep moves.
+
+    Attributes
+    ----------
+    loss : Loss
+    energy : float
+        Price of the products' size, as a multiple of the mean squared residual.
+    fit_intercept : bool
+    rate : float
+        Share of the update of the logs of penalties that is made; 0 leaves them as they are.
+    largest_step : float
+        Of a log-factor in one visit.
+    """
+
+    loss: Loss
+    energy: float
+    fit_intercept: bool = True
+    rate: float = 1.0
+    largest_step: float = 0.2
+
+
+@dataclass(frozen=True)
+class _Noise:
+    """What a sweep knows of the residuals when it begins."""
+
+    mean_square: float
+    inflation: float
+    mass: float
+
+
+def sweep(
+    carrier: Carrier, curves: Curves, axes: Axes, rules: Rules, n_sweeps: int, stop: BoolArray
+) -> float:
+    """Visit every curve of every stage ``n_sweeps`` times; return the mean squared residual.
+
+    ``stop[0]`` is set from another thread to end early.
+    """
+    visits = [stage.visits(axes) for stage in curves.stages]
+    for _ in range(n_sweeps):
+        mean_square, mass = settle(carrier, curves, rules)
+        noise = _Noise(mean_square, _inflation(curves, mass), mass)
+        if curves.effects is not None:
+            _sweep_effects(carrier, curves.effects, axes, rules, noise)
+        for number, stage in enumerate(curves.stages):
+            if stop[0]:
+                return mean_square
+            _sweep_stage(carrier, number, stage, visits[number], axes, rules, noise)
+    return settle(carrier, curves, rules)[0]
+
+
+def settle(carrier: Carrier, curves: Curves, rules: Rules) -> tuple[float, float]:
+    """Renew the rows' problem, move the constant; mean squared residual and total weight."""
+    carrier.each(rows.renew, rules.loss)
+    if rules.fit_intercept:
+        total, working, *_ = carrier.total(rows.residual_sums)
+        shift = float(total / working)
+        curves.intercept += shift
+        carrier.each(rows.lower, shift)
+    _, _, square, mass = carrier.total(rows.residual_sums)
+    return float(square / mass), float(mass)
+
+
+def _inflation(curves: Curves, mass: float) -> float:
+    """N / (n - freedom), the freedom counting two for a stage's scales and one for the constant."""
+    spent = min(curves.freedom + 2.0 * len(curves.stages) + 1.0, 0.5 * mass)
+    return mass / (mass - spent)
+
+
+def _sweep_stage(
+    carrier: Carrier,
+    number: int,
+    stage: StageCurves,
+    visits: list[int],
+    axes: Axes,
+    rules: Rules,
+    noise: _Noise,
+) -> None:
+    """Update the scale of one stage, then its curves on every axis where it has any.
+
+    The noise that smoothness is learned against is that of the rows where the stage is large, at
+    least that of all rows.
+    """
+    moments = carrier.total(rows.moments, number)
+    if moments[VV] < _IDLE * noise.mass:
+        return
+    local = np.array([moments[RRUU] / max(moments[UU], 1e-300), moments[RRVV] / moments[VV]])
+    local = np.maximum(local, noise.mean_square) * noise.inflation
+    energy = rules.energy * noise.mean_square
+    backbone, tilt = scale_step(moments, energy, stage.present)
+    stage.scale += (backbone, tilt)
+    left = visits[0] if visits else axes.order[0]
+    factors = _constant_factors(backbone, tilt, axes.n_bins[left])
+    for j in visits:
+        n_bins = axes.n_bins[j]
+        sums = carrier.total(rows.advance, number, left, factors, j, n_bins)
+        left, factors = j, np.empty((2, n_bins))
+        freedom = solve(
+            sums,
+            stage.curves,
+            stage.penalties[j],
+            *axes.places[j],
+            stage.active[j],
+            stage.present,
+            energy,
+            local,
+            rules.rate,
+            rules.largest_step,
+            factors,
+        )
+        if rules.rate > 0.0:
+            stage.freedom[j] = freedom
+    carrier.each(rows.leave, number, left, factors)
+
+
+def _constant_factors(backbone: float, tilt: float, n_bins: int) -> FloatArray:
+    factors = np.empty((2, n_bins))
+    factors[0], factors[1] = math.exp(backbone + tilt), math.exp(backbone - tilt)
+    return factors
+
+
+def _sweep_effects(
+    carrier: Carrier, effects: Effects, axes: Axes, rules: Rules, noise: _Noise
+) -> None:
+    """Update the main effect of every axis."""
+    left = axes.order[0]
+    step = np.zeros(axes.n_bins[left])
+    for j in axes.order:
+        n_bins = axes.n_bins[j]
+        sums = carrier.total(rows.advance_effect, left, step, j, n_bins)
+        left, step = j, np.empty(n_bins)
+        freedom = solve_effect(
+            sums,
+            effects.values,
+            effects.penalties[j],
+            *axes.places[j],
+            noise.mean_square * noise.inflation,
+            rules.rate,
+            step,
+        )
+        if rules.rate > 0.0:
+            effects.freedom[j] = freedom
+    carrier.each(rows.leave_effect, left, step)

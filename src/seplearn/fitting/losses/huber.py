@@ -1,0 +1,74 @@
+"""Huber's error: squared up to a threshold, linear beyond it, so that wild outcomes pull less."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from seplearn.fitting.losses.base import Working
+from seplearn.kernels.arrays import FloatArray
+
+_THRESHOLD = 1.345  # 95 % efficiency under normal errors, in units of a robust scale
+_NORMAL = 1.4826  # the standard deviation of a normal sample over its median absolute deviation
+_LOCATION_STEPS = 50
+
+
+@dataclass(frozen=True)
+class Huber:
+    """The squared difference r^2 up to the threshold k, 2k|r| - k^2 beyond it.
+
+    It is minimised as a squared error with the weights min(1, k / |r|).
+    """
+
+    threshold: float = math.inf
+    rate: float = 0.5
+
+    @property
+    def grid_threshold(self) -> float:
+        return self.threshold
+
+    def suited_to(self, residual: FloatArray, weight: FloatArray) -> Huber:
+        """The threshold: 1.345 times a robust scale of the residuals around their median.
+
+        The scale is 1.4826 times the median absolute deviation, so the threshold has the unit of
+        the residuals. When more than half of them are equal it is infinite, as for squared error.
+        """
+        deviation = np.abs(residual - weighted_median(residual, weight))
+        scale = _NORMAL * weighted_median(deviation, weight)
+        return Huber(_THRESHOLD * scale if scale > 0 else math.inf)
+
+    def constant(self, target: FloatArray, weight: FloatArray) -> float:
+        """The mean with Huber's weights, found step by step from the median."""
+        level = weighted_median(target, weight)
+        for _ in range(_LOCATION_STEPS):
+            own = self.suited_to(target, weight)._weights(target - level, weight)
+            level = float(np.average(target, weights=own))
+        return level
+
+    def working(self, target: FloatArray, prediction: FloatArray, weight: FloatArray) -> Working:
+        return Working(target, self._weights(target - prediction, weight))
+
+    def of_rows(self, target: FloatArray, prediction: FloatArray) -> FloatArray:
+        off = np.abs(target - prediction)
+        linear = self.threshold * (2.0 * off - self.threshold) if self._bends else 0.0
+        return np.where(off <= self.threshold, off**2, linear)
+
+    @property
+    def _bends(self) -> bool:
+        return math.isfinite(self.threshold)
+
+    def _weights(self, residual: FloatArray, weight: FloatArray) -> FloatArray:
+        if not self._bends:
+            return weight
+        off = np.maximum(np.abs(residual), self.threshold)
+        scaled: FloatArray = weight * (self.threshold / off)
+        return scaled
+
+
+def weighted_median(values: FloatArray, weight: FloatArray) -> float:
+    """The smallest value with at least half of the weight at or below it."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    return float(values[order[np.searchsorted(below, below[-1] / 2)]])

@@ -1,0 +1,164 @@
+"""Row passes of joint refinement: what a visit to a curve reads from the rows and writes to them.
+
+Every kernel here works on one block of rows and returns sums over them; how blocks are carried and
+in which order their sums are added is not its concern. ``products`` (2, n) are P+ and P- of the one
+stage that is visited, ``residual`` is the working response minus the prediction, ``weight`` the
+working weight.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from seplearn.kernels.compiler import kernel
+from seplearn.kernels.sums import add_five
+
+N_MOMENTS = 7
+UU, VV, UV, RU, RV, RRUU, RRVV = range(N_MOMENTS)  # of u = P+ - P-, v = P+ + P-, residual r
+
+
+@kernel
+def advance(
+    left: CodeArray,
+    factors: FloatArray,
+    entered: CodeArray,
+    products: FloatArray,
+    residual: FloatArray,
+    weight: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """Apply the factors of the axis just left and add to the sums of the axis entered.
+
+    One pass over the rows does both: they are read and written once per visit instead of twice.
+    """
+    for row in range(residual.shape[0]):
+        i = np.uint64(row)
+        b = np.uint64(left[i])
+        plus, minus = products[0, i] * factors[0, b], products[1, i] * factors[1, b]
+        r = residual[i] - (plus - products[0, i]) + (minus - products[1, i])
+        products[0, i], products[1, i], residual[i] = plus, minus, r
+        w_plus, w_minus = weight[i] * plus, weight[i] * minus
+        add_five(
+            sums,
+            np.uint64(entered[i]),
+            w_plus * plus,
+            w_plus * r,
+            w_minus * minus,
+            w_plus * minus,
+            w_minus * r,
+        )
+
+
+@kernel
+def leave(left: CodeArray, factors: FloatArray, products: FloatArray, residual: FloatArray) -> None:
+    """Apply the factors of the last axis of a stage."""
+    for row in range(residual.shape[0]):
+        i = np.uint64(row)
+        b = np.uint64(left[i])
+        plus, minus = products[0, i] * factors[0, b], products[1, i] * factors[1, b]
+        residual[i] -= (plus - products[0, i]) - (minus - products[1, i])
+        products[0, i], products[1, i] = plus, minus
+
+
+@kernel
+def add_moments(
+    products: FloatArray, residual: FloatArray, weight: FloatArray, moments: FloatArray
+) -> None:
+    """Add the stage's moments over the rows; see the names of their places above."""
+    uu = vv = uv = ru = rv = rruu = rrvv = 0.0
+    for i in range(residual.shape[0]):
+        r, w = residual[i], weight[i]
+        u, v = products[0, i] - products[1, i], products[0, i] + products[1, i]
+        wu, wv = w * u, w * v
+        uu += wu * u
+        vv += wv * v
+        uv += wu * v
+        ru += wu * r
+        rv += wv * r
+        rruu += wu * u * r * r
+        rrvv += wv * v * r * r
+    moments[UU] += uu
+    moments[VV] += vv
+    moments[UV] += uv
+    moments[RU] += ru
+    moments[RV] += rv
+    moments[RRUU] += rruu
+    moments[RRVV] += rrvv
+
+
+@kernel
+def weighted_residuals(residual: FloatArray, weight: FloatArray) -> tuple[float, float, float]:
+    """Sums over rows of w r, of w and of w r^2."""
+    total = mass = square = 0.0
+    for i in range(residual.shape[0]):
+        total += weight[i] * residual[i]
+        mass += weight[i]
+        square += weight[i] * residual[i] * residual[i]
+    return total, mass, square
+
+
+@kernel
+def advance_effect(
+    left: CodeArray,
+    step: FloatArray,
+    entered: CodeArray,
+    residual: FloatArray,
+    weight: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """As :func:`advance` for main effects: take a step off the residual, sum w and w r."""
+    for row in range(residual.shape[0]):
+        i = np.uint64(row)
+        r = residual[i] - step[np.uint64(left[i])]
+        residual[i] = r
+        b = np.uint64(entered[i])
+        sums[b, 0] += weight[i]
+        sums[b, 1] += weight[i] * r
+
+
+@kernel
+def leave_effect(left: CodeArray, step: FloatArray, residual: FloatArray) -> None:
+    """Take the step of the last main effect off the residual."""
+    for row in range(residual.shape[0]):
+        i = np.uint64(row)
+        residual[i] -= step[np.uint64(left[i])]
+
+
+@kernel
+def fill_products(
+    codes: CodeArray,
+    offset: IntArray,
+    curves: FloatArray,
+    scale: FloatArray,
+    present: BoolArray,
+    products: FloatArray,
+    residual: FloatArray,
+) -> None:
+    """P+ and P- of a stage on every row, taken off the residual."""
+    p, n = codes.shape
+    for i in range(n):
+        products[0, i] = scale[0] + scale[1]
+        products[1, i] = scale[0] - scale[1]
+    for j in range(p):
+        for i in range(n):
+            b = offset[j] + np.int64(codes[j, i])
+            products[0, i] += curves[0, b] + curves[1, b]
+            products[1, i] += curves[0, b] - curves[1, b]
+    for i in range(n):
+        products[0, i] = math.exp(products[0, i]) if present[0] else 0.0
+        products[1, i] = math.exp(products[1, i]) if present[1] else 0.0
+        residual[i] -= products[0, i] - products[1, i]
+
+
+@kernel
+def take_off_effects(
+    codes: CodeArray, offset: IntArray, effects: FloatArray, residual: FloatArray
+) -> None:
+    """Take all main effects off the residual."""
+    p, n = codes.shape
+    for j in range(p):
+        for i in range(n):
+            residual[i] -= effects[offset[j] + np.int64(codes[j, i])]

@@ -1,0 +1,467 @@
+"""Joint refinement part by part, on tables small enough for dense algebra and the interpreter."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+from seplearn._params import TSL_PARAMETERS
+from seplearn.fitting.joint import rows
+from seplearn.fitting.joint.fit import (
+    JointFit,
+    constant_model,
+    energy_price,
+    make_axes,
+)
+from seplearn.fitting.losses import LOSSES
+from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.workers import SerialWorkers
+from seplearn.model.stage import Branch, Stage
+from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
+from tests import naive_sweep
+
+pytestmark = pytest.mark.interpreted
+
+# Ordered bins and the missing one; levels (the last of them and two more bins without rows); an
+# axis on which all rows are alike; enough bins for second differences.
+AXES = (
+    NumericAxis(np.arange(1.0, 5.0)),
+    CategoricalAxis(("a", "b", "c")),
+    NumericAxis(np.arange(1.0, 3.0)),
+    NumericAxis(np.arange(1.0, 24.0)),
+)
+DIRECTIONS = (1, 0, 0, -1)
+CROWDED, ROOMY = 50, 2500  # rows: fewer, and more, than 500 for each feature
+
+
+def small_data(n=CROWDED, level=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    used = (6, 4, 1, 24)
+    codes = np.stack([rng.integers(0, b, n) for b in used], axis=1).astype(np.uint8)
+    weight = rng.uniform(0.5, 2.0, n)
+    target = rng.normal(size=n) + level
+    n_flat = sum(axis.n_bins for axis in AXES)
+    return TrainingData(
+        Bins(AXES, np.zeros(n_flat)).with_frequencies_of(codes, weight), codes, target, weight
+    )
+
+
+def options(**given):
+    values = {p.name: p.default for p in TSL_PARAMETERS} | {"directions": DIRECTIONS} | given
+    return FitOptions(**values)
+
+
+def new_fit(data, **given):
+    workers = SerialWorkers(np.zeros(1, dtype=bool))
+    return JointFit(data, options(**given), np.random.SeedSequence(0), workers)
+
+
+def random_branch(sign, rng):
+    n_flat = sum(axis.n_bins for axis in AXES)
+    return Branch(sign, 0.0, rng.normal(0, 0.3, n_flat))
+
+
+def started(data, **given):
+    """A stage of two products and a lone - product, before any sweep."""
+    fit, rng = new_fit(data, **given), np.random.default_rng(1)
+    fit._append(Stage(random_branch(1.0, rng), random_branch(-1.0, rng)))
+    fit._append(Stage(None, random_branch(-1.0, rng)))
+    return fit
+
+
+def split(data, flat):
+    """A flat array (..., n_flat) as one array per axis."""
+    return np.split(flat, data.bins.offset[1:-1], axis=-1)
+
+
+def twin(fit, data, **rules):
+    """The oracle's view of the same fit."""
+    axes = [
+        naive_sweep.Axis(data.codes[:, j], axis.n_bins, data.bins.n_ordered[j], DIRECTIONS[j])
+        for j, axis in enumerate(AXES)
+    ]
+    stages = [
+        naive_sweep.Stage(
+            split(data, stage.curves.copy()), stage.scale.copy(), tuple(stage.present),
+            list(stage.penalties.copy()), stage.freedom.copy(), stage.active.copy(),
+        )
+        for stage in fit.curves.stages
+    ]  # fmt: skip
+    effects = None
+    if fit.curves.effects is not None:
+        own = fit.curves.effects.copy()
+        effects = naive_sweep.Effects(split(data, own.values), own.penalties, own.freedom)
+    return naive_sweep.Fit(
+        axes, list(fit._axes.order), data.weight, data.target, stages,
+        naive_sweep.Rules(**rules), fit.curves.intercept, effects=effects,
+    )  # fmt: skip
+
+
+def centre(fit, data):
+    """Curves of mean zero over the rows; bins without an order or rows say nothing."""
+
+    def centred(axis, curves):
+        mean = np.average(curves[..., axis.codes], weights=data.weight, axis=-1)
+        unused = ~np.isin(np.arange(axis.n_bins), axis.codes)
+        curves -= mean[..., None]
+        curves[..., unused & (np.arange(axis.n_bins) >= axis.n_ordered)] = 0.0
+        return mean
+
+    for stage in fit.stages:
+        for axis, curves in zip(fit.axes, stage.curves, strict=True):
+            stage.scale = stage.scale + centred(axis, curves)
+    if fit.effects is not None:
+        for axis, values in zip(fit.axes, fit.effects.values, strict=True):
+            fit.intercept += centred(axis, values)
+
+
+def huber_threshold(residual, weight):
+    def median(values):
+        order = np.argsort(values)
+        below = np.cumsum(weight[order])
+        return values[order][np.argmax(below >= below[-1] / 2)]
+
+    return 1.345 * 1.4826 * median(np.abs(residual - median(residual)))
+
+
+WAYS = {
+    "default": ({}, lambda fit, data: {}),
+    "damped": ({}, lambda fit, data: {"rate": 0.5}),
+    "no intercept": (
+        {"fit_intercept": False, "energy": 0.3},
+        lambda fit, data: {
+            "fit_intercept": False,
+            "energy": 0.3 / np.average(data.target**2, weights=data.weight),
+        },
+    ),
+    "fixed smoothness": ({"smoothness": 0.3}, lambda fit, data: {"learns": False}),
+    "huber": (
+        {"loss": "huber"},
+        lambda fit, data: {"kappa": huber_threshold(fit._residual, data.weight)},
+    ),
+    "main effects": ({"main_effects": True}, lambda fit, data: {}),
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
+def test_refining_is_sweeping_and_centring(way):
+    given, rules_of = way
+    data = small_data()
+    fit = started(data, **given)
+    expected = {"energy": options(**given).energy, "largest_step": 0.2} | rules_of(fit, data)
+    oracle = twin(fit, data, **expected)
+    fit.refine(2, rate=expected.get("rate", 1.0))
+    mean_square = naive_sweep.sweep(oracle, 2)
+    centre(oracle, data)
+    assert fit.mean_square == pytest.approx(mean_square, rel=1e-7)
+    for k, stage in enumerate(oracle.stages):
+        own = fit.curves.stages[k]
+        found = split(data, own.curves)
+        for ours, theirs in zip(found, stage.curves, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(own.scale, stage.scale, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(own.penalties, stage.mu, rtol=1e-6)
+    if oracle.effects is not None:
+        own = fit.curves.effects
+        theirs = np.concatenate(oracle.effects.values)
+        np.testing.assert_allclose(own.values, theirs, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(own.penalties, oracle.effects.mu, rtol=1e-6)
+    predicted = data.target - oracle.residual
+    np.testing.assert_allclose(fit.model().predict(data.codes), predicted, rtol=1e-7)
+
+
+def nearest_monotone(branch, data):
+    """The curves of a branch, brought to their constraints bin by bin."""
+    parts = split(data, branch.log_factors.copy())
+    for j, direction in enumerate(DIRECTIONS):
+        ordered = slice(0, data.bins.n_ordered[j])
+        sign, mass = direction * branch.coefficient_sign, data.bins.frequencies[data.bins.axis(j)]
+        if direction:
+            values = naive_sweep.isotonic(sign * parts[j][ordered], mass[ordered] + 1e-12)
+            parts[j][ordered] = sign * values
+    return parts
+
+
+@pytest.mark.parametrize("signs", [(1.0, -1.0), (1.0,), (-1.0,)])
+@pytest.mark.parametrize("level", [0.0, 3.0, -3.0])
+def test_a_new_stage_has_monotone_curves_and_least_squares_scalars(signs, level):
+    data, rng = small_data(level=level), np.random.default_rng(3)
+    fit = started(data)
+    left_over = fit._residual.copy()
+    branches = {sign: random_branch(sign, rng) for sign in signs}
+    fit._append(Stage(branches.get(1.0), branches.get(-1.0)))
+    added, columns = fit.curves.stages[-1], []
+    for sign, branch in branches.items():
+        parts = nearest_monotone(branch, data)
+        beta, delta = added.curves
+        if len(signs) == 1:
+            assert (delta == 0).all()
+        np.testing.assert_allclose(beta + sign * delta, np.concatenate(parts), atol=1e-12)
+        logs = sum(part[data.codes[:, j]] for j, part in enumerate(parts))
+        columns.append(sign * np.exp(logs))
+    root = np.sqrt(data.weight)
+    scalars = nnls(root[:, None] * np.stack(columns, axis=1), root * left_over)[0]
+    scalars = np.maximum(scalars, 1e-3)
+    b0, d0 = added.scale
+    np.testing.assert_allclose([np.exp(b0 + sign * d0) for sign in signs], scalars, rtol=1e-9)
+    assert added.present.tolist() == [1.0 in signs, -1.0 in signs]
+    said = np.stack(columns, axis=1) @ scalars
+    np.testing.assert_allclose(fit._residual, left_over - said, rtol=1e-9, atol=1e-12)
+    assert (added.freedom == 5.0).all()
+    varies = np.array([True, True, False, True])  # an axis on which all rows are alike stays flat
+    np.testing.assert_array_equal(added.active, varies[:, None] & [True, len(signs) == 2])
+
+
+@pytest.mark.parametrize("n", [CROWDED, ROOMY])
+def test_penalties_start_in_units_of_the_number_of_bins(n):
+    data = small_data(n)
+    fit = started(data)
+    stiffness = max(1.0, 500 * len(AXES) / data.weight.sum()) ** 1.5
+    assert (stiffness > 1.0) == (n == CROWDED)
+    for stage in range(2):
+        for j, axis in enumerate(AXES):
+            size = 1e-2 if isinstance(axis, CategoricalAxis) else 1e-5
+            wanted = [3e-4 * axis.n_bins / 255, size, 3e-5 * axis.n_bins / 255]
+            for side in range(2):
+                found = fit.curves.stages[stage].penalties[j, side]
+                np.testing.assert_allclose(found, stiffness * np.array(wanted))
+
+
+@pytest.mark.parametrize("smoothness", [0.0, 0.7])
+def test_a_fixed_smoothness_is_the_integral_of_the_squared_slope(smoothness):
+    fit = started(small_data(), smoothness=smoothness)
+    for j, axis in enumerate(AXES):
+        # Relative to the sum of curvature over bins: mean curvature times (B / 255)^2.
+        first = smoothness / axis.n_bins * (axis.n_bins / 255) ** 2
+        for side in range(2):
+            found = fit.curves.stages[0].penalties[j, side]
+            np.testing.assert_allclose(found, [max(first, 1e-9), 1e-5, 1e-9])
+
+
+@pytest.mark.parametrize("level", [0.0, 3.5, -3.5, 6.0, -6.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_fit_starts_at_zero_or_far_from_it_at_the_mean(level, fit_intercept):
+    data = small_data(level=level)
+    fit = new_fit(data, fit_intercept=fit_intercept)
+    mean = np.average(data.target, weights=data.weight)
+    expected = mean if abs(level) > 4 and fit_intercept else 0.0
+    assert fit.curves.intercept == pytest.approx(expected)
+    np.testing.assert_allclose(fit._residual, data.target - expected)
+
+
+def test_an_axis_without_anything_to_say_is_not_visited():
+    data = small_data()
+    hashes = np.array([7, 3, 1, 5], dtype=np.uint64)
+    assert make_axes(data, options(), hashes).order == (1, 3, 0)
+    alone = data.rows(np.zeros(5, dtype=np.int64))
+    assert make_axes(alone, options(), hashes).order == (2,)
+
+
+def test_the_price_of_energy_without_an_intercept_is_in_units_of_the_target():
+    data = small_data(level=9.0)
+    assert energy_price(data, options(energy=0.2)) == 0.2
+    square = np.sum(data.weight * data.target**2) / data.weight.sum()
+    given = options(energy=0.2, fit_intercept=False)
+    assert energy_price(data, given) == pytest.approx(0.2 / square)
+
+
+def test_cancellation_is_what_is_said_over_what_remains():
+    data = small_data()
+    fit = started(data)
+    size = net = 0.0
+    products = np.array([pair for block in fit._carrier.blocks for pair in block.products])
+    for w, row in zip(data.weight, products.transpose(2, 0, 1), strict=True):
+        size += w * sum(plus + minus for plus, minus in row)
+        net += w * abs(sum(plus - minus for plus, minus in row))
+    assert fit.cancellation == pytest.approx(size / net)
+    assert new_fit(data).cancellation == 1.0
+
+
+def arrays_of(fit):
+    """Everything that a fit stands on, copied."""
+    curves = fit.curves.copy()
+    parts = [*curves.stages, *([curves.effects] if curves.effects else [])]
+    products = [pair for block in fit._carrier.blocks for pair in block.products]
+    arrays = [array for part in parts for array in vars(part).values()]
+    return [np.array(array) for array in (curves.intercept, fit._residual, *products, *arrays)]
+
+
+@pytest.mark.parametrize("main_effects", [False, True])
+def test_a_move_is_sweeps_with_other_weights_and_learns_nothing(main_effects):
+    data = small_data()
+    fit = started(data, main_effects=main_effects)
+    fit.refine(1, rate=1.0)
+    before = arrays_of(fit)
+    weight = data.weight * np.random.default_rng(5).poisson(1.0, len(data.weight))
+    oracle = twin(fit, data, energy=options().energy, learns=False)
+    oracle.weight = weight
+    move = fit.move(weight, 2)
+    for array, now in zip(before, arrays_of(fit), strict=True):
+        np.testing.assert_array_equal(array, now)
+    naive_sweep.sweep(oracle, 2)
+    centre(oracle, data)
+    for k, stage in enumerate(oracle.stages):
+        own = fit.curves.stages[k]
+        theirs = np.concatenate(stage.curves, axis=1)
+        np.testing.assert_allclose(own.curves + move.curves[k], theirs, atol=1e-7)
+        np.testing.assert_allclose(own.scale + move.scales[k], stage.scale, atol=1e-7)
+    if main_effects:
+        theirs = np.concatenate(oracle.effects.values)
+        np.testing.assert_allclose(fit.curves.effects.values + move.effects, theirs, atol=1e-7)
+    assert fit.curves.intercept + move.intercept == pytest.approx(oracle.intercept)
+    there = fit.moved(move, type(move)(*(0.0 * part for part in move))).predict(data.codes)
+    np.testing.assert_allclose(there, data.target - oracle.residual, rtol=1e-6)
+    back = fit.moved(move, move).predict(data.codes)
+    np.testing.assert_allclose(back, fit.model().predict(data.codes), rtol=1e-12)
+
+
+@pytest.mark.parametrize("main_effects", [False, True])
+@pytest.mark.parametrize("block", [17, 1000])
+def test_a_fit_goes_back_to_a_snapshot_and_its_rows_follow(main_effects, block, monkeypatch):
+    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", block)
+    data = small_data()
+    fit = started(data, main_effects=main_effects)
+    fit.refine(1, rate=1.0)
+    before, snapshot = arrays_of(fit), fit.curves.copy()
+    predicted = fit.model().predict(data.codes)
+    rng = np.random.default_rng(2)
+    fit._append(Stage(random_branch(1.0, rng), random_branch(-1.0, rng)))
+    fit.refine(2, rate=1.0)
+    assert np.abs(fit.model().predict(data.codes) - predicted).max() > 0.01
+    for _ in range(2):  # going back must not spend the snapshot
+        fit.restore(snapshot)
+        for array, now in zip(before, arrays_of(fit), strict=True):
+            np.testing.assert_allclose(now, array, rtol=1e-9, atol=1e-9)
+        np.testing.assert_array_equal(fit.model().predict(data.codes), predicted)
+        np.testing.assert_allclose(fit._residual, data.target - predicted, atol=1e-9)
+        blocks = [block.residual for block in fit._carrier.blocks]
+        np.testing.assert_array_equal(np.concatenate(blocks), fit._residual)
+        fit.refine(1, rate=1.0)
+
+
+def test_bags_go_back_with_their_stages():
+    data = small_data()
+    fit = new_fit(data, keep_bags=True, n_grids=2, n_splits=2, n_stages=200)
+    snapshots = [fit.curves.copy()]
+    for _ in range(2):
+        fit.grow()
+        snapshots.append(fit.curves.copy())
+    assert len(fit.model().bags) == len(fit.model().stages) == 2
+    first = fit.model().bags[0]
+    fit.restore(snapshots[1])
+    assert len(fit.model().stages) == 1
+    assert fit.model().bags == (first,)
+
+
+def test_main_effects_come_first_and_are_swept_before_any_stage():
+    data = small_data(level=1.0)
+    fit = new_fit(data, main_effects=True)
+    mean = np.average(data.target, weights=data.weight)
+    oracle = twin(fit, data, energy=options().energy)
+    oracle.intercept = mean  # as it stood before the sweeps, though the mean is near zero
+    oracle.effects = naive_sweep.Effects(
+        [np.zeros(axis.n_bins) for axis in AXES],
+        fit_penalties(data),
+        np.full(len(AXES), 5.0),
+    )
+    naive_sweep.sweep(oracle, 12)
+    centre(oracle, data)
+    theirs = np.concatenate(oracle.effects.values)
+    np.testing.assert_allclose(fit.curves.effects.values, theirs, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(fit._residual, oracle.residual, atol=1e-6)
+    model = fit.model()
+    np.testing.assert_allclose(model.predict(data.codes), data.target - fit._residual, atol=1e-9)
+    assert fit.curves.freedom == pytest.approx(oracle.effects.freedom.sum(), rel=1e-5)
+
+
+def fit_penalties(data):
+    """What main effects start with: the penalties of a new stage's backbone."""
+    return np.stack([mu[0] for mu in started(data).curves.stages[0].penalties])
+
+
+def test_flattened_curves_are_not_visited_again():
+    data = small_data()
+    fit = started(data)
+    fit.refine(1, rate=1.0)
+    first, lone = fit.curves.stages
+    idle = np.zeros((len(AXES), 2), dtype=bool)
+    idle[0, 1] = idle[1] = True
+    first.flatten(idle, fit._axes)
+    part = data.bins.axis(1)
+    assert (first.curves[:, part] == 0.0).all()
+    assert (first.curves[1, data.bins.axis(0)] == 0.0).all()
+    assert (first.curves[0, data.bins.axis(0)] != 0.0).any()
+    assert first.freedom[1] == 0.0
+    assert first.freedom[0] > 0.0
+    assert set(first.visits(fit._axes)) == {0, 3}
+    assert set(lone.visits(fit._axes)) == {0, 1, 3}
+
+
+def test_a_model_without_stages_is_the_best_constant():
+    data = small_data(level=2.0)
+    mean = np.average(data.target, weights=data.weight)
+    assert constant_model(data, options()).intercept == pytest.approx(mean)
+    assert constant_model(data, options(fit_intercept=False)).intercept == 0.0
+    robust = constant_model(data, options(loss="huber")).intercept
+    assert robust == LOSSES["huber"].constant(data.target, data.weight) != mean
+
+
+def test_rounding_is_taken_out_of_constrained_curves():
+    data = small_data()
+    fit = started(data)
+    part, falling = data.bins.axis(0), data.bins.axis(3)
+    first, second = fit.curves.stages
+    first.curves[0, part] = 0.0
+    first.curves[1, part] = [0.1, 0.2, 0.2 - 1e-15, 0.3, 0.3, -1.0]
+    second.curves[0, falling] = np.append(np.linspace(0.0, 1.0, 24), -2.0)
+    second.curves[0, falling.start + 7] -= 0.05
+    model = fit.model()
+    plus, minus = (branch.log_factors for branch in model.stages[0].branches)
+    np.testing.assert_array_equal(plus[part], [0.1, 0.2, 0.2, 0.3, 0.3, -1.0])
+    np.testing.assert_array_equal(minus[part], -plus[part])
+    lone = model.stages[1].minus.log_factors[falling]
+    assert (np.diff(lone[:-1]) >= 0).all()
+    assert lone[7] == lone[6] > 0.2
+    assert lone[-1] == -2.0
+
+
+class Recorded(JointFit):
+    """A fit that only remembers how it was to be refined."""
+
+    def refine(self, n_sweeps, rate):
+        self.mean_square = 0.0
+        self.__dict__.setdefault("calls", []).append((n_sweeps, rate))
+
+
+@pytest.mark.parametrize(
+    ("given", "calls"),
+    [
+        ({"n_stages": 2}, [(12, 1.0), (88, 0.5)]),
+        ({"n_stages": 10}, [(12, 1.0), (8, 0.5)]),
+        ({"n_stages": 50}, [(12, 1.0), (0, 0.5)]),
+        ({"n_stages": 10, "loss": "huber"}, [(12, 0.5), (8, 0.5)]),
+    ],
+)
+def test_small_models_are_swept_longer_and_many_sweeps_are_damped(given, calls):
+    data, workers = small_data(), SerialWorkers(np.zeros(1, dtype=bool))
+    given = options(n_grids=1, n_splits=1, **given)
+    fit = Recorded(data, given, np.random.SeedSequence(0), workers)
+    record = fit.grow()
+    assert fit.calls == calls
+    assert record.n_grids == record.n_kept == 1
+    assert record.freedom == pytest.approx(5.0 * len(AXES))
+    assert record.cancellation == fit.cancellation
+    assert len(record.scalars) == len(fit.curves.stages) == 1
+
+
+def test_a_stage_that_finds_nothing_is_left_out_unless_it_is_all_there_is():
+    data = small_data(level=3.0)
+    idle = {"min_gain": math.inf, "n_grids": 2}
+    assert new_fit(data, **idle).grow() is None
+    without = new_fit(data, fit_intercept=False, **idle)
+    assert without.grow() is not None
+    assert without.grow() is None
+    assert len(without.curves.stages) == 1

@@ -1,0 +1,276 @@
+"""The oracle of joint refinement: a sweep written from the maths, with dense matrices.
+
+A stage is P+ - P- with P+- = exp(b0 +- d0 + sum_j (beta_j +- delta_j)(x_j)); main effects are
+sums of curves. Products and residuals are computed from the curves whenever they are asked for,
+systems are solved as they stand, and losses are taken over the rows. What one block of a sweep
+minimises is in ``naive.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tests import naive
+
+
+@dataclass
+class Axis:
+    codes: np.ndarray  # (n,): bin of each row
+    n_bins: int
+    n_ordered: int  # leading bins that have an order
+    direction: int = 0  # of the prediction: 1 rises, -1 falls, 0 free
+
+    def at_rows(self, values):
+        """Values of bins, at the rows."""
+        return values[self.codes]
+
+
+@dataclass
+class Stage:
+    curves: list[np.ndarray]  # per axis (2, n_bins): beta and delta
+    scale: np.ndarray  # (2,): b0 and d0
+    present: tuple[bool, bool]
+    mu: list[np.ndarray]  # per axis (2, 3)
+    freedom: np.ndarray  # per axis
+    active: np.ndarray  # (axes, 2): which of beta and delta may move; the others are flat
+
+    @property
+    def has_tilt(self):
+        return all(self.present)
+
+
+@dataclass
+class Effects:
+    values: list[np.ndarray]  # per axis (n_bins,)
+    mu: np.ndarray  # (axes, 3)
+    freedom: np.ndarray  # per axis
+
+
+@dataclass
+class Rules:
+    energy: float = 0.05
+    largest_step: float = 0.2
+    kappa: float = math.inf
+    fit_intercept: bool = True
+    learns: bool = True
+    rate: float = 1.0
+
+
+@dataclass
+class Fit:
+    axes: list[Axis]
+    visits: list[int]
+    weight: np.ndarray
+    target: np.ndarray
+    stages: list[Stage]
+    rules: Rules
+    intercept: float = 0.0
+    huber: np.ndarray | None = None  # the rows' weights in this sweep
+    effects: Effects | None = None
+
+    def products(self, stage):
+        """P+ and P- of a stage on every row; zero where the stage has none."""
+        out = []
+        for sign, there in zip((1.0, -1.0), stage.present, strict=True):
+            logs = np.full(len(self.weight), stage.scale[0] + sign * stage.scale[1])
+            for axis, (beta, delta) in zip(self.axes, stage.curves, strict=True):
+                logs = logs + axis.at_rows(beta + sign * delta)
+            out.append(there * np.exp(logs))
+        return np.array(out)
+
+    @property
+    def residual(self):
+        stages = (self.products(stage) for stage in self.stages)
+        said = self.intercept + sum(plus - minus for plus, minus in stages)
+        if self.effects is not None:
+            pairs = zip(self.axes, self.effects.values, strict=True)
+            said = said + sum(axis.at_rows(values) for axis, values in pairs)
+        return self.target - said
+
+    def weigh(self):
+        """Huber's weights at the residuals of this moment; they hold until the next sweep."""
+        pairs = zip(self.weight, self.residual, strict=True)
+        self.huber = np.array([naive.huber(w, r, self.rules.kappa) for w, r in pairs])
+
+    @property
+    def mean_square(self):
+        return np.sum(self.huber * self.residual**2) / np.sum(self.weight)
+
+
+def sweep(fit, n_sweeps=1):
+    """Every scale and every curve of every stage in turn; returns the mean squared residual."""
+    for _ in range(n_sweeps):
+        fit.weigh()
+        move_intercept(fit)
+        mean_square, inflation = fit.mean_square, noise_inflation(fit)
+        for j in fit.visits if fit.effects else ():
+            update_effect(fit, j, mean_square * inflation)
+        for stage in fit.stages:
+            sweep_stage(fit, stage, mean_square, inflation)
+    fit.weigh()
+    move_intercept(fit)
+    return fit.mean_square
+
+
+def move_intercept(fit):
+    if fit.rules.fit_intercept:
+        fit.intercept += np.average(fit.residual, weights=fit.huber)
+
+
+def noise_inflation(fit):
+    """n / (n - freedom): the curves', two for each scale, one for the constant; at most half."""
+    total = np.sum(fit.weight)
+    spent = sum(np.sum(stage.freedom) for stage in fit.stages) + 2 * len(fit.stages) + 1
+    spent += np.sum(fit.effects.freedom) if fit.effects else 0.0
+    return total / (total - min(spent, total / 2))
+
+
+def update_effect(fit, j, noise):
+    """The main effect of one axis: penalised least squares; monotone, where it must be."""
+    axis, effects, w = fit.axes[j], fit.effects, fit.huber
+    curve, mass = effects.values[j], np.sum(w)
+    S = naive.penalty(effects.mu[j], mass, axis.n_bins, axis.n_ordered)
+    A = np.diag(axis_sums(axis, w)) + S
+    right = axis_sums(axis, w * fit.residual) - S @ curve
+    step = np.linalg.solve(A, right)
+    if axis.direction:
+        part = slice(0, axis.n_ordered)
+        goal = axis.direction * (curve + step)[part]
+        step[part] = axis.direction * isotonic(goal, np.diag(A)[part]) - curve[part]
+        bend = step @ A @ step  # the way there may be too far, or not begin downhill
+        step = step * np.clip(step @ right / bend, 0.0, 1.0) if bend > 0 else 0 * step
+    effects.values[j] = curve + step
+    if fit.rules.learns:
+        effects.mu[j], effects.freedom[j] = naive.learned_penalties(
+            A, S, effects.values[j], [effects.mu[j]], 0, mass, noise, axis.n_bins, axis.n_ordered,
+            fit.rules.rate,
+        )  # fmt: skip
+
+
+def sweep_stage(fit, stage, mean_square, inflation):
+    plus, minus = fit.products(stage)
+    if np.sum(fit.huber * (plus + minus) ** 2) < 1e-14 * np.sum(fit.weight):
+        return
+    noise = [
+        inflation * max(noise_where_large(fit, moved), mean_square)
+        for moved in (plus - minus, plus + minus)
+    ]
+    energy = fit.rules.energy * mean_square
+    stage.scale = stage.scale + scale_step(fit, stage, energy)
+    for j in fit.visits:
+        if stage.active[j].any():
+            update_axis(fit, stage, j, energy, noise)
+
+
+def noise_where_large(fit, moved):
+    """Mean squared residual, rows counted by the square of what a step moves in them."""
+    share = fit.huber * moved**2
+    return np.sum(share * fit.residual**2) / np.sum(share) if np.any(share > 0) else 0.0
+
+
+def scale_step(fit, stage, energy):
+    """The bounded Gauss-Newton step of (b0, d0), halved until the exact loss does not rise."""
+    plus, minus = fit.products(stage)
+    w, r = fit.huber, fit.residual
+    design = np.stack([plus - minus, plus + minus], axis=1)
+    sizes = energy * np.array([np.sum(w * plus**2), np.sum(w * minus**2)])
+    both, gap = sizes.sum(), sizes[0] - sizes[1]
+    matrix = design.T @ (w[:, None] * design) + 2 * np.array([[both, gap], [gap, both]])
+    right = design.T @ (w * r) - [both, gap]
+    if stage.has_tilt:
+        matrix[0, 0] += 1e-6 * np.sum(w * (plus + minus) ** 2)
+        step = np.linalg.solve(matrix, right)
+    else:
+        step = np.array([right[0] / matrix[0, 0], 0.0])
+
+    def loss(step):
+        new_plus, new_minus = plus * np.exp(step.sum()), minus * np.exp(step[0] - step[1])
+        new = r - (new_plus - plus) + (new_minus - minus)
+        return np.sum(w * new**2) + energy * np.sum(w * (new_plus**2 + new_minus**2))
+
+    step = np.clip(step, -0.3, 0.3)
+    while loss(step) > loss(0 * step):
+        step = step / 2
+        if np.abs(step).sum() < 1e-12:
+            return 0 * step
+    return step
+
+
+def update_axis(fit, stage, j, energy, noise):
+    """One block: beta and delta of a stage on one axis, then what is to be learned from them."""
+    axis, mu = fit.axes[j], stage.mu[j]
+    w, r = fit.huber, fit.residual
+    plus, minus = fit.products(stage)
+    curve = stage.curves[j].ravel()
+    A, S, right = naive.block_system(
+        axis.codes, plus, minus, r, w, curve, mu, axis.n_bins, axis.n_ordered, energy
+    )
+    free = np.repeat(stage.active[j], axis.n_bins)  # what is not free is zero and stays it
+    step = np.zeros_like(curve)
+    step[free] = np.linalg.solve(A[np.ix_(free, free)], right[free])
+    step = np.clip(step, -fit.rules.largest_step, fit.rules.largest_step)
+    if axis.direction:
+        sizes = [axis_sums(axis, w * product**2) for product in (plus, minus)]
+        end = monotone_end(axis, stage.present, curve + step, sizes, np.diag(S))
+        if stage.has_tilt and not stage.active[j].all():  # beta alone cannot go both ways
+            end[: axis.n_ordered] = 0.0
+            end[axis.n_bins : axis.n_bins + axis.n_ordered] *= stage.active[j, 1]
+        step = end - curve
+
+    def loss(share):
+        return naive.block_objective(axis.codes, plus, minus, r, w, curve, S, share * step, energy)
+
+    shares = [0.5**k for k in range(8)]
+    share = next((share for share in shares if loss(share) <= loss(0.0)), 0.0)
+    stage.curves[j] = (curve + share * step).reshape(2, -1)
+    if fit.rules.learns:
+        strengths = naive.curvatures(plus, minus, w)
+        learn(axis, stage, j, A, S, free, strengths, noise, fit.rules.rate)
+
+
+def axis_sums(axis, values):
+    return np.array([np.sum(values[axis.codes == b]) for b in range(axis.n_bins)])
+
+
+def monotone_end(axis, present, end, sizes, stiffness):
+    """The end of a step, moved to monotone curves: + factors go with the direction, - against it.
+
+    A bin counts by the curvature of its product and the stiffness of its backbone. A lone product
+    is all backbone.
+    """
+    beta, delta = end.reshape(2, -1).copy()
+    logs = [beta + delta, beta - delta]
+    for side, sign in enumerate((axis.direction, -axis.direction)):
+        mass = (sizes[side] + stiffness[: axis.n_bins])[: axis.n_ordered]
+        logs[side][: axis.n_ordered] = sign * isotonic(sign * logs[side][: axis.n_ordered], mass)
+    if not all(present):
+        logs = [logs[0], logs[0]] if present[0] else [logs[1], logs[1]]
+    return np.concatenate([(logs[0] + logs[1]) / 2, (logs[0] - logs[1]) / 2])
+
+
+def isotonic(values, mass):
+    """The nearest rising sequence, by the max-min formula over all stretches around a position."""
+    n, moment, total = len(values), np.cumsum([0, *(mass * values)]), np.cumsum([0, *mass])
+
+    def mean(a, b):
+        return (moment[b + 1] - moment[a]) / (total[b + 1] - total[a])
+
+    return np.array(
+        [max(min(mean(a, b) for b in range(i, n)) for a in range(i + 1)) for i in range(n)]
+    )
+
+
+def learn(axis, stage, j, A, S, free, strengths, noise, rate):
+    """New penalties of the curves on an axis, and the freedom that they had."""
+    curve, before = stage.curves[j].ravel(), stage.mu[j]
+    stage.mu[j], stage.freedom[j] = before.copy(), 0.0
+    A = np.where(np.outer(free, free), A, S)  # the rows of a flat curve are those of its penalty
+    for side in np.flatnonzero(stage.active[j]):
+        stage.mu[j][side], freedom = naive.learned_penalties(
+            A, S, curve, before, side, strengths[side], noise[side],
+            axis.n_bins, axis.n_ordered, rate,
+        )  # fmt: skip
+        stage.freedom[j] += freedom
