@@ -18,7 +18,7 @@ from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.scalars import least_squares
 from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
 from seplearn.fitting.stagewise import fit_stage
-from seplearn.fitting.workers import Workers
+from seplearn.fitting.workers import SerialWorkers, Workers
 from seplearn.kernels.arrays import FloatArray, RandomState
 from seplearn.kernels.evaluate import weighted_dot
 from seplearn.kernels.isotonic import make_monotone
@@ -183,7 +183,9 @@ class JointFit:
     def move(self, weight: FloatArray, n_sweeps: int) -> Move:
         """What sweeps with other weights change, the penalties as they are."""
         curves = self.curves.copy()
-        carrier = LocalCarrier(rows.reweighted(self._carrier.blocks, weight), self._workers)
+        # Moves are made side by side: a thread of the pool must not wait for others of it.
+        alone = SerialWorkers(self._workers.stop)
+        carrier = LocalCarrier(rows.reweighted(self._carrier.blocks, weight), alone)
         sweep(carrier, curves, self._axes, self._rules(0.0), n_sweeps, self._workers.stop)
         curves.fix_gauge(self._data.bins)
         there, here = _arrays(curves), _arrays(self.curves)
