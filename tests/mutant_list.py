@@ -204,8 +204,6 @@ BLOCK = Group(
         ("= s11 - s22 + 2.0 * gap", "= s11 - s22"),
         ("s11 + s22 + 2.0 * s12 + 2.0 * both", "s11 + s22 + 2.0 * s12"),
         ("t1 + t2 - gap", "t1 + t2"),
-        ("        if free[0]:\n", "        if True:\n"),
-        ("        if free[1]:\n", "        if True:\n"),
         ("        if free[0] and free[1]:\n", "        if free[1]:\n"),
         ("2.0 * penalty[1, i] * (curve", "penalty[1, i] * (curve"),
         ("2.0 * penalty[2, i] * (curve", "penalty[2, i] * (curve"),
