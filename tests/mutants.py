@@ -1,7 +1,7 @@
 """Can the tests fail? Change one line of the package at a time and see that a test notices.
 
     python -m tests.mutants                    # all of tests/mutant_list.py
-    python -m tests.mutants block joint.py:81  # with one of these words in what is printed of them
+    python -m tests.mutants block sweep.py:81  # with one of these words in what is printed of them
 
 Each mutant is made in a copy of the package; the tests that should notice are run on it without
 compilation wherever that will do. Exit code 1: one survived, did not even import, or did not end;
