@@ -1,6 +1,7 @@
 """What is shipped: a wheel and an sdist, built here and installed where nothing else is."""
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -9,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.version import Version
 
 import seplearn
@@ -50,8 +52,8 @@ def test_the_sdist_can_be_tested(built, tmp_path):
         archive.extractall(tmp_path, filter="data")
     [root] = tmp_path.iterdir()
     shipped = {path.relative_to(root).as_posix() for path in root.rglob("*")}
-    assert {"README.md", "CHANGELOG.md", "LICENSE", "Makefile", "pyproject.toml"} <= shipped
-    assert {"tests/naive.py", "tests/golden/reference-v3.tsl"} <= shipped
+    assert {"README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile"} <= shipped
+    assert {"pyproject.toml", "tests/naive.py", "tests/golden/reference-v3.tsl"} <= shipped
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
     command += ["-o", "filterwarnings=default"]  # old versions of libraries warn when imported
     environment = os.environ | {"PYTHONPATH": str(root / "src")}
@@ -74,6 +76,39 @@ def test_lower_bounds_are_those_the_suite_is_run_with():
     run_with = dict(line.split("==") for line in lines if not line.startswith("#"))
     for name, version in lowest.items():
         assert Version(run_with[name]) == Version(version), name
+
+
+def released():
+    """(version, date) of every release that the changelog has, the newest first."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    # What has no version yet stands above the rest, if there is any.
+    versions = headings[1:] if headings[0] == "Unreleased" else headings
+    return [re.fullmatch(r"(\d+\.\d+\.\d+) - (\d{4}-\d\d-\d\d)", v).groups() for v in versions]
+
+
+def test_the_changelog_has_the_releases_in_order():
+    versions = [Version(version) for version, _ in released()]
+    assert versions == sorted(set(versions), reverse=True)
+    assert versions[0] == Version(seplearn.__version__)
+
+
+def test_the_citation_is_of_this_version_and_of_the_paper():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {"cff-version", "message", "title", "authors"} <= set(cited)  # what the format demands
+    assert (cited["version"], str(cited["date-released"])) == released()[0]
+    assert cited["version"] == seplearn.__version__
+    assert cited["title"] == project["name"]
+    assert cited["abstract"] == project["description"]
+    assert cited["license"] == project["license"]
+    [author] = cited["authors"]
+    licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert re.search(r"Copyright \(c\) \d+ (.*)", licence)[1] == author["name"]
+    paper = cited["preferred-citation"]
+    assert [author["family-names"] for author in paper["authors"]] == ["Liu", "Hiabu"]
+    title = re.sub(r"\s+", " ", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert f"*{paper['title']}* (preprint, {paper['year']})" in title
 
 
 CHECK = """
