@@ -7,7 +7,7 @@ DEMO_STAMP := .venv/.installed-demo
 BENCH_STAMP := .venv/.installed-bench
 DOCS_STAMP := .venv/.installed-docs
 
-.PHONY: demo docs test lint types layers browser tests lower-bounds benchmarks studies clean
+.PHONY: demo docs test lint types layers browser tests lower-bounds compare nightly benchmarks studies clean
 
 demo: $(DEMO_STAMP)
 	$(BIN)/python examples/masked_interaction.py --output demo
@@ -23,6 +23,7 @@ test: lint types layers tests
 lint: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 
 types: $(DEV_STAMP)
 	$(BIN)/mypy
@@ -53,6 +54,14 @@ lower-bounds:
 	.venv-lowest/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	.venv-lowest/bin/python -m pip install --quiet -c tests/lower-bounds.txt -e '.[plots,cli]' --group dev
 	.venv-lowest/bin/python -m pytest -o filterwarnings=default tests
+
+# Is anything slower than it was? The last release, or the commit before without one; BASE=revision is another.
+BASE ?= $(shell git describe --tags --abbrev=0 2> /dev/null || echo HEAD~1)
+compare: $(DEV_STAMP)
+	$(BIN)/python -m benchmarks compare --base $(BASE)
+
+# What takes too long for every change. `make -k nightly` goes on when a part fails.
+nightly: docs lower-bounds compare mutants
 
 # DATA holds data/ (tables) and reference/ (published parameters); the result files are kept in git.
 DATA ?= ../shared
