@@ -5,6 +5,7 @@ import io
 import multiprocessing
 import pickle
 import threading
+from typing import Any
 
 import joblib
 import numpy as np
@@ -23,7 +24,13 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from seplearn import TSLRegressor, datasets
 
-QUICK = {"n_stages": 2, "early_stopping": False, "n_grids": 3, "n_splits": 8, "random_state": 0}
+QUICK: dict[str, Any] = {
+    "n_stages": 2,
+    "early_stopping": False,
+    "n_grids": 3,
+    "n_splits": 8,
+    "random_state": 0,
+}
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,8 @@ import pytest
 
 import seplearn
 from seplearn import SepALSRegressor, TSLRegressor, explain, plots
-from seplearn._params import SEPALS_PARAMETERS, TSL_PARAMETERS, Choice, Interval
+from seplearn._params import SEPALS_PARAMETERS, TSL_PARAMETERS
+from seplearn._rules import Choice, Interval
 
 ROOT = Path(__file__).parents[1]
 

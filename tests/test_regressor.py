@@ -2,6 +2,7 @@ import os
 import pickle
 import signal
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from seplearn import TSLRegressor, datasets, explain
 
-QUICK = {
+QUICK: dict[str, Any] = {
     "n_stages": 3, "early_stopping": False, "n_grids": 4, "n_splits": 12, "random_state": 0,
 }  # fmt: skip
-SCALARS = QUICK | {"refine": "scalars"}
+SCALARS: dict[str, Any] = QUICK | {"refine": "scalars"}
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +115,7 @@ def test_targets_of_one_sign_give_a_one_branch_stage(data, sign):
 def test_the_mirrored_target_gives_the_mirrored_model(data):
     X, y = data
     y = np.abs(y) + 0.1
-    options = QUICK | {"fit_intercept": False}
+    options: dict[str, Any] = QUICK | {"fit_intercept": False}
     up, down = (TSLRegressor(**options).fit(X, s * y).predict(X) for s in (1, -1))
     np.testing.assert_allclose(up, -down, rtol=1e-7)
 
@@ -342,13 +343,14 @@ def test_a_callback_sees_every_stage_and_may_stop_the_fit(data):
     assert seen[0][0].is_two_branch
     assert [record for _, record in seen] == model.history_
     with pytest.raises(TypeError, match="callback must be a callable or None, got 3"):
-        TSLRegressor(**QUICK).fit(X, y, callback=3)
+        TSLRegressor(**QUICK).fit(X, y, callback=3)  # type: ignore[arg-type]
 
 
 def test_numpy_scalars_are_good_parameters(data):
     X, y = data
     plain = TSLRegressor(**QUICK).fit(X, y).predict(X)
-    numbers = {k: np.uint64(v) for k, v in QUICK.items() if k.startswith("n_")}
+    numbers: dict[str, Any] = {k: np.uint64(v) for k, v in QUICK.items() if k.startswith("n_")}
     numbers["early_stopping"] = np.bool_(False)
-    scalars = TSLRegressor(**numbers, random_state=np.int64(0), trim=np.float64(0.5)).fit(X, y)
+    numbers |= {"random_state": np.int64(0), "trim": np.float64(0.5)}
+    scalars = TSLRegressor(**numbers).fit(X, y)
     np.testing.assert_array_equal(scalars.predict(X), plain)

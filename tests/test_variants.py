@@ -1,17 +1,18 @@
 """What holds for every way to fit."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 
 from seplearn import TSLRegressor, datasets
 
-QUICK = {
+QUICK: dict[str, Any] = {
     "n_stages": 3, "early_stopping": False, "n_grids": 4, "n_splits": 12, "random_state": 0,
 }  # fmt: skip
-FEW_SPLITS = {"refine": "scalars", "decay": 0.3}
-VARIANTS = {
+FEW_SPLITS: dict[str, Any] = {"refine": "scalars", "decay": 0.3}
+VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
     "scalars": FEW_SPLITS,
     "ols": FEW_SPLITS | {"scalars": "ols"},  # a lambda turns negative

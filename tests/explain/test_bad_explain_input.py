@@ -242,7 +242,7 @@ def test_numbers_that_are_none(name, value):
 
 def test_rows_are_counted_in_whole_numbers():
     with pytest.raises(EITHER, match="max_rows must be an integer >= 1, got"):
-        explain.ice(joint().subject, 0, X, max_rows=2.5)
+        explain.ice(joint().subject, 0, X, max_rows=2.5)  # type: ignore[arg-type]
 
 
 REGIONS = {

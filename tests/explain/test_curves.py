@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -5,7 +7,13 @@ from seplearn import TSLRegressor, datasets, explain
 from tests import naive_explain as naive
 from tests.explained import CASES, NAMES, assert_close, bands, joint, turned
 
-OPTIONS = {"early_stopping": False, "n_stages": 2, "n_grids": 3, "n_splits": 10, "random_state": 0}
+OPTIONS: dict[str, Any] = {
+    "early_stopping": False,
+    "n_stages": 2,
+    "n_grids": 3,
+    "n_splits": 10,
+    "random_state": 0,
+}
 
 
 @pytest.mark.parametrize(
@@ -64,7 +72,7 @@ def test_only_stages_of_the_model_have_curves():
     model = TSLRegressor(**OPTIONS).fit(X, y).model_
     for stage in (2, -1, "first"):
         with pytest.raises(ValueError, match=r"an integer from 0 to 1 \(the model has 2\), got"):
-            explain.curves(model, stage)
+            explain.curves(model, stage)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"model must be .* \(of a pipeline pipe\[-1\].*, got 3"):
         explain.curves(3, 0)
     with pytest.raises(KeyError, match=r"got 'x11' \(did you mean 'x1'\?\)"):

@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from seplearn.table.binning import bin_table
 from seplearn.table.columns import open_table
 from tests import naive
 
-QUICK = {"n_stages": 2, "early_stopping": False, "random_state": 0}
+QUICK: dict[str, Any] = {"n_stages": 2, "early_stopping": False, "random_state": 0}
 SERIAL = SerialWorkers(np.zeros(1, dtype=bool))
 
 
@@ -72,10 +73,11 @@ def test_at_convergence_the_gradient_is_zero():
     state, bins = fit.state, data.bins
     assert np.sum(data.weight * state.residual) == pytest.approx(0.0, abs=1e-8)
     for stage in range(2):
+        plus, minus = state.products[stage]
         for j in range(bins.n_axes):
             axis = bins.axis(j)
             A, _, right = naive.block_system(
-                data.codes[:, j], *state.products[stage], state.residual, data.weight,
+                data.codes[:, j], plus, minus, state.residual, data.weight,
                 state.curves[stage][:, axis].ravel(), state.penalties[stage, j],
                 bins.axes[j].n_bins, bins.n_ordered[j], 0.05 * mean_square,
             )  # fmt: skip
@@ -164,7 +166,7 @@ def test_outliers_do_not_choose_the_size_of_a_huber_fit(given):
     truth = np.exp(X[:, 0]) * (1 + X[:, 1] ** 2)
     y = truth + rng.normal(0, 0.1, 1200)
     y[::15] += rng.exponential(60, size=80)
-    held = {} if given == "folds" else {"eval_set": (X[900:], y[900:])}
+    held: dict[str, Any] = {} if given == "folds" else {"eval_set": (X[900:], y[900:])}
     model = TSLRegressor(n_stages=4, loss="huber", random_state=0).fit(X[:900], y[:900], **held)
     assert len(model.stages_) > 0
     assert r2_score(truth, model.predict(X)) > 0.9
@@ -368,7 +370,7 @@ def test_fixed_smoothness_makes_curves_flat():
 def test_columns_without_names_are_constrained_under_the_names_explanations_give_them():
     X = np.random.default_rng(0).normal(size=(300, 2))
     y = X[:, 0] + np.sin(5 * X[:, 1])
-    options = {"n_stages": 1, "early_stopping": False, "random_state": 0}
+    options: dict[str, Any] = {"n_stages": 1, "early_stopping": False, "random_state": 0}
     named = TSLRegressor(monotonic_cst={"x1": 1}, **options).fit(X, y)
     listed = TSLRegressor(monotonic_cst=[0, 1], **options).fit(X, y)
     np.testing.assert_array_equal(named.predict(X), listed.predict(X))

@@ -75,7 +75,7 @@ class Case:
 def cases(branches=((True, True),)):
     sizes = st.sampled_from([(2, 0), (3, 2), (6, 5), (5, 0), (23, 22), (21, 20)])
     return st.builds(
-        lambda size, seed, energy, there: Case(*size, seed, energy, there),
+        lambda size, seed, energy, there: Case(size[0], size[1], seed, energy, there),
         sizes,
         st.integers(0, 10**6),
         st.sampled_from([0.0, 0.05]),

@@ -81,8 +81,8 @@ def test_the_scale_step_is_the_gauss_newton_step_and_its_loss_exact(seed, energy
     table, state, _ = random_fit(seed)
     plus, minus = state.products[0]
     r, w = state.residual, table.weight
-    *sums, _, _ = stage_moments(state.products[0], r, w, math.inf)
-    beta, delta = scale_step(*sums, energy, state.present[0])
+    uu, vv, uv, ru, rv, _, _ = stage_moments(state.products[0], r, w, math.inf)
+    beta, delta = scale_step(uu, vv, uv, ru, rv, energy, state.present[0])
     u, v = plus - minus, plus + minus
     design = np.stack([u, v], axis=1)
     extra = energy * np.array(
@@ -98,5 +98,6 @@ def test_the_scale_step_is_the_gauss_newton_step_and_its_loss_exact(seed, energy
         rows = (r - (p - plus) + (m - minus)) ** 2 + energy * (p**2 + m**2)
         return 0.5 * np.sum(w * rows)
 
-    ours = scale_loss(*sums, energy, 0.2, -0.1) - scale_loss(*sums, energy, 0.0, 0.0)
-    assert ours == pytest.approx(loss(0.2, -0.1) - loss(0.0, 0.0), rel=1e-9)
+    after = scale_loss(uu, vv, uv, ru, rv, energy, 0.2, -0.1)
+    before = scale_loss(uu, vv, uv, ru, rv, energy, 0.0, 0.0)
+    assert after - before == pytest.approx(loss(0.2, -0.1) - loss(0.0, 0.0), rel=1e-9)

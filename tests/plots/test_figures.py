@@ -71,8 +71,8 @@ def test_a_local_explanation_is_a_waterfall_to_the_prediction():
     assert tilts.get_xticklabels()[0].get_text() == "intercept"
     # A connector per bar, then the bands of the stages and the interval of the prediction.
     assert len(waterfall.collections) == len(bars) + 2
-    ends = waterfall.collections[len(bars)].get_segments()
-    widths = [segment[1][0] - segment[0][0] for segment in ends]
+    segments = waterfall.collections[len(bars)].get_segments()
+    widths = np.array([segment[1][0] - segment[0][0] for segment in segments])
     np.testing.assert_allclose(widths, np.ptp(result.bands[:, order], axis=0))
 
 
