@@ -276,7 +276,7 @@ def test_interrupting_a_fit_leaves_everything_as_it_was(data):
     model = TSLRegressor(**QUICK).fit(X[:, :2], y)
     before = model.predict(X[:, :2])
     # One grid that would take minutes: the signal arrives while a kernel runs.
-    many = np.tile(X, (200, 1)) + np.random.default_rng(0).normal(size=(300_000, 3))
+    many = np.tile(X, (40, 1)) + np.random.default_rng(0).normal(size=(60_000, 3))
     model.set_params(n_stages=1, n_grids=1, n_splits=1_000_000, max_bins=4095)
     timer = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
     # A process started in the background may have been told to ignore the signal.
@@ -284,7 +284,7 @@ def test_interrupting_a_fit_leaves_everything_as_it_was(data):
     try:
         timer.start()
         with pytest.raises(KeyboardInterrupt):
-            model.fit(many, np.tile(y, 200))
+            model.fit(many, np.tile(y, 40))
         timer.join()
     finally:
         signal.signal(signal.SIGINT, handler)

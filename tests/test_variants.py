@@ -36,9 +36,7 @@ def data():
 def models(data):
     """A fit of every variant, in one thread; tests only read them."""
     X, y = data
-    return {
-        name: TSLRegressor(**(QUICK | options)).fit(X, y) for name, options in VARIANTS.items()
-    }
+    return {name: TSLRegressor(**(QUICK | options)).fit(X, y) for name, options in VARIANTS.items()}
 
 
 def test_every_variant_is_another_model(data, models):
