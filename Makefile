@@ -39,13 +39,16 @@ browser:
 	  apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
 	|| echo "No Chromium, and it could not be installed: tests of the report page are skipped."
 
-# Coverage is measured twice and added up: kernels run compiled in the first run, where their lines
-# cannot be seen, and a selection runs interpreted in the second.
+# Kernels are compiled first, by the test of it, so that no two processes do it at the same time. Files
+# of tests are then spread over the cores. Coverage is measured twice and added up: kernels run compiled in
+# one run, where their lines cannot be seen, and a selection runs interpreted in the other.
+COMPILATION := tests/test_compilation.py
+SPREAD := -n auto --dist loadfile --cov --cov-report=
 tests: $(DEV_STAMP) browser
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m interpreted tests
-	$(BIN)/coverage combine -q
+	$(BIN)/python -m pytest $(COMPILATION)
+	$(BIN)/python -m pytest $(SPREAD) --ignore=$(COMPILATION)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SPREAD) --cov-append -m interpreted tests
 	$(BIN)/coverage report
 
 # The suite with the oldest versions allowed, in an environment of its own; not part of `make test`.
