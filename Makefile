@@ -43,7 +43,7 @@ browser:
 # of tests are then spread over the cores. Coverage is measured twice and added up: kernels run compiled in
 # one run, where their lines cannot be seen, and a selection runs interpreted in the other.
 COMPILATION := tests/test_compilation.py
-SPREAD := -n auto --dist loadfile --cov --cov-report=
+SPREAD := -n auto --dist loadfile --cov --cov-report= --cov-fail-under=0
 tests: $(DEV_STAMP) browser
 	$(BIN)/coverage erase
 	$(BIN)/python -m pytest $(COMPILATION)

@@ -1,5 +1,7 @@
 """Every result as a data frame of the training table's library, and as a short text."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -354,3 +356,10 @@ def test_texts_are_short_for_long_names_too():
     model = TSLRegressor(**QUICK | {"n_stages": 2}).fit(wide, y)
     sizes = {name: len(repr(make(model, wide))) for name, make in EXPLANATIONS.items()}
     assert {name: size for name, size in sizes.items() if size >= 500} == {}
+
+
+def test_a_notebook_shows_the_frame_where_its_library_can():
+    result = explain.importance(joint().subject)
+    assert "<table" in replace(result, library="pandas")._repr_html_()
+    assert "<table" in replace(result, library="polars")._repr_html_()
+    assert replace(result, library="pyarrow")._repr_html_() is None

@@ -105,3 +105,10 @@ def test_compressed_functions_have_the_same_penalised_solutions():
     np.testing.assert_allclose(curve(functions, price), curve(values, penalty), rtol=1e-8)
     few = AxisBasis(values[:, :4], levels[:4])
     assert compressed(few, penalty[:4])[0] is few.values
+
+
+def test_a_column_of_nothing_but_missing_values_has_one_function():
+    numbers = NumericAxis(np.array([0.5]))
+    for basis in ("tent", "monomial"):
+        found = axis_basis(numbers, np.zeros(3), np.array([0.0, 0.0, 1.0]), basis, 2)
+        assert found.values.tolist() == [[0.0], [0.0], [1.0]]

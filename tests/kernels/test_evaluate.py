@@ -3,7 +3,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seplearn.kernels.evaluate import assign_bins, log_products, product_signs, weighted_dot
+from seplearn.kernels.evaluate import (
+    assign_bins,
+    distances_to,
+    log_products,
+    product_signs,
+    weighted_dot,
+)
 from seplearn.kernels.random import draw_below, draw_head
 from tests import naive
 from tests.problems import problems
@@ -31,6 +37,15 @@ def test_products_of_factors(problem):
     product_signs(problem.codes, problem.offset, np.concatenate(signs) < 0, parity)
     np.testing.assert_allclose(np.exp(logs), naive.product(problem.codes, factors), rtol=1e-12)
     np.testing.assert_array_equal(parity, naive.product(problem.codes, signs))
+
+
+@given(problems())
+def test_distances(problem):
+    points = problem.rng.normal(size=(5, 3))
+    found = np.empty(5)
+    distances_to(points, 2, found)
+    np.testing.assert_allclose(found, np.linalg.norm(points - points[2], axis=1), rtol=1e-12)
+    assert found[2] == 0.0
 
 
 @given(problems())

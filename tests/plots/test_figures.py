@@ -126,6 +126,21 @@ def test_interactions_roles_stages_and_tilt():
     assert "stage 0 has no tilt" in words(flat.axes[0])[0]
 
 
+def test_the_tilt_of_levels_is_drawn_by_its_sign():
+    diagnostics = explain.tilt(fitted(), 0)
+    levels = list(diagnostics.names).index("region")
+    first = np.where(np.arange(6) == levels, 1e6, diagnostics.spread)
+    panels = replace(diagnostics, spread=first, constant=np.zeros(6, bool)).plot().axes
+    assert panels[1].get_xlabel() == "region"
+    total = diagnostics.intercept + diagnostics.tilts[levels]
+    bars = [bar for bar in panels[1].patches if to_hex(bar.get_facecolor()) in (UP, DOWN)]
+    drawn = [bar for bar in bars if bar.get_height() != 0.0]
+    assert len(drawn) >= 3
+    for bar in drawn:
+        assert np.isclose(bar.get_height(), total).any()
+        assert to_hex(bar.get_facecolor()) == (UP if bar.get_height() > 0 else DOWN)
+
+
 def test_maps_and_reconstruction():
     both = explain.maps(fitted(), 0, ("x", "region")).plot()
     assert [a.get_title() for a in both.axes[:2]] == [
