@@ -7,7 +7,7 @@ DEMO_STAMP := .venv/.installed-demo
 BENCH_STAMP := .venv/.installed-bench
 DOCS_STAMP := .venv/.installed-docs
 
-.PHONY: demo docs test lint types layers browser tests mutants lower-bounds benchmarks studies clean
+.PHONY: demo docs test lint types layers browser tests mutants lower-bounds compare nightly benchmarks studies clean
 
 demo: $(DEMO_STAMP)
 	$(BIN)/python examples/masked_interaction.py --output demo
@@ -23,6 +23,7 @@ test: lint types layers tests
 lint: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 
 types: $(DEV_STAMP)
 	$(BIN)/mypy
@@ -38,13 +39,16 @@ browser:
 	  apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
 	|| echo "No Chromium, and it could not be installed: tests of the report page are skipped."
 
-# Coverage is measured twice and added up: kernels run compiled in the first run, where their lines
-# cannot be seen, and a selection runs interpreted in the second.
+# Kernels are compiled first, by the test of it, so that no two processes do it at the same time. Files
+# of tests are then spread over the cores. Coverage is measured twice and added up: kernels run compiled in
+# one run, where their lines cannot be seen, and a selection runs interpreted in the other.
+COMPILATION := tests/test_compilation.py
+SPREAD := -n auto --dist loadfile --cov --cov-report= --cov-fail-under=0
 tests: $(DEV_STAMP) browser
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m interpreted tests
-	$(BIN)/coverage combine -q
+	$(BIN)/python -m pytest $(COMPILATION)
+	$(BIN)/python -m pytest $(SPREAD) --ignore=$(COMPILATION)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SPREAD) --cov-append -m interpreted tests
 	$(BIN)/coverage report
 
 # Whether the tests can fail: a changed line at a time, about 15 minutes; not part of `make test`.
@@ -57,6 +61,14 @@ lower-bounds:
 	.venv-lowest/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	.venv-lowest/bin/python -m pip install --quiet -c tests/lower-bounds.txt -e '.[plots,cli]' --group dev
 	.venv-lowest/bin/python -m pytest -o filterwarnings=default tests
+
+# Is anything slower than it was? The last release, or the commit before without one; BASE=revision is another.
+BASE ?= $(shell git describe --tags --abbrev=0 2> /dev/null || echo HEAD~1)
+compare: $(DEV_STAMP)
+	$(BIN)/python -m benchmarks compare --base $(BASE)
+
+# What takes too long for every change. `make -k nightly` goes on when a part fails.
+nightly: docs lower-bounds compare mutants
 
 # DATA holds data/ (tables) and reference/ (published parameters); the result files are kept in git.
 DATA ?= ../shared

@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ print(json.dumps(out))
 
 
 @contextmanager
-def checked_out(revision: str):
+def checked_out(revision: str) -> Iterator[Path]:
     """A folder with the tree of a revision."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "base"

@@ -11,6 +11,7 @@ and over 100 repetitions; the nominal level is 90 %.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,12 @@ from tqdm import tqdm
 
 from benchmarks import machine
 from seplearn import TSLRegressor, explain
+from seplearn.table.binning import NumericAxis
 
 RESULTS = Path(__file__).parent / "results" / "coverage.json"
 N_ROWS, N_REPETITIONS, N_BOOTSTRAP, LEVEL = 2_000, 100, 100, 0.9
-TRUE_LOGS = (lambda x: np.sin(2 * x), lambda x: np.log1p(x**2))
+Curve = Callable[[np.ndarray], np.ndarray]
+TRUE_LOGS: tuple[Curve, ...] = (lambda x: np.sin(2 * x), lambda x: np.log1p(x**2))
 
 
 def one_repetition(seed: int) -> dict[str, float]:
@@ -39,6 +42,7 @@ def one_repetition(seed: int) -> dict[str, float]:
     ).fit(X, np.maximum(y, 1e-3))
     out = {}
     for j, curve in enumerate(explain.curves(model, 0, LEVEL)):
+        assert isinstance(curve.axis, NumericAxis)  # every column is one of numbers
         codes = np.searchsorted(curve.axis.edges, X[:, j], side="right")
         logs = TRUE_LOGS[j](X[:, j])
         counts = np.bincount(codes, minlength=len(curve.frequencies) - 1)

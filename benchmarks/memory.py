@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from benchmarks import machine
 from seplearn import TSLRegressor
 
 # Curves are frozen as in the paper, grids are fewer; what is not named here is the default.
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "n_stages": 10,
     "refine": "scalars",
     "n_grids": 20,

@@ -262,9 +262,9 @@ def points(rows: list[Row], protocol: Protocol) -> dict[str, tuple[float, float]
     for model in errors.columns.intersection(times.columns).drop(_NOT_DRAWN, errors="ignore"):
         known = errors[model].notna() & times[model].notna()
         if known.sum() * 2 >= whole[OURS]:
-            pair = (np.exp(logs.loc[known, model].mean()) for logs in (times, errors))
+            x, y = (np.exp(logs.loc[known, model].mean()) for logs in (times, errors))
             few = "" if known.sum() == whole[model] else f" ({known.sum()} tables)"
-            found[f"{model}{few}"] = tuple(map(float, pair))
+            found[f"{model}{few}"] = float(x), float(y)
     return found
 
 

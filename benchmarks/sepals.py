@@ -13,7 +13,7 @@ import argparse
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -53,14 +53,17 @@ def fidelity(folder: Path, entry: dict[str, Any], kind: str) -> dict[str, Any]:
     }
 
 
-def speed(n_rows: int, rank: int, basis: str, degree: int) -> dict[str, Any]:
+def speed(
+    n_rows: int, rank: int, basis: Literal["tent", "monomial"], degree: int
+) -> dict[str, Any]:
     """Sweeps on 8 features, ours and plain, one after the other, twice."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(n_rows, 8))
     y = X[:, 0] ** 2 * X[:, 1] + np.sin(3 * X[:, 2]) * X[:, 3] + rng.normal(0, 0.1, n_rows)
-    options = {"rank": rank, "basis": basis, "degree": degree, "max_sweeps": N_SWEEPS, "tol": 0.0}
-    options |= {"ridge": 1e-6, "smoothness": 1e-3}
-    model = SepALSRegressor(**options, n_init=1, random_state=0)
+    model = SepALSRegressor(
+        rank=rank, basis=basis, degree=degree, max_sweeps=N_SWEEPS, tol=0.0, ridge=1e-6,
+        smoothness=1e-3, n_init=1, random_state=0,
+    )  # fmt: skip
     model.fit(X[:500], y[:500])  # compiled before the clock runs
     ours, plain = [], []
     for _ in range(2):

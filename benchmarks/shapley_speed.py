@@ -30,7 +30,7 @@ def make_model() -> tuple[TSLRegressor, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4_000, N_FEATURES))
     y = X[:, 0] * X[:, 1] * (1 + X[:, 2]) + np.sin(X[:, 3:6]).sum(axis=1) * np.exp(X[:, 6] / 2)
-    options = {"early_stopping": False, "random_state": 0, "n_jobs": -1}
+    options: dict[str, Any] = {"early_stopping": False, "random_state": 0, "n_jobs": -1}
     return TSLRegressor(N_STAGES, **options).fit(X, y + rng.normal(0, 0.2, len(y))), X
 
 

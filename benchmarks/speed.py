@@ -14,6 +14,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,7 @@ def large() -> dict[str, Any]:
     return {"settings": LARGE, "fits": rows, **ratios(rows), **memory}
 
 
-CASES = {
+CASES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "california_housing, R <= 2": lambda folder: california(folder, "tsl_r2"),
     "1,000,000 x 10": lambda _: large(),
     "california_housing, R <= 10": lambda folder: california(folder, "tsl_r10"),

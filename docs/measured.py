@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -49,17 +48,18 @@ def substitutions() -> dict[str, str]:
 
 
 def write_pages(folder: Path) -> None:
-    """What `docs/benchmarks.md` includes, with pictures beside it."""
+    """What `docs/benchmarks.md` includes, with pictures drawn beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     parts = []
     for name in PAGES:
-        page, picture = (RESULTS / "report" / f"{name}.{end}" for end in ("md", "png"))
+        page = RESULTS / "report" / f"{name}.md"
         if not page.exists():
             continue
         head, _, body = _shifted(page.read_text(encoding="utf-8"), 1).partition("\n")
         parts.append(head)
-        if picture.exists():
-            shutil.copy(picture, folder)
+        picture = _picture(name)
+        if picture is not None:
+            picture.savefig(folder / f"{name}.png", dpi=120)
             parts.append(f"![{head.lstrip('# ')}](_generated/{name}.png)")
         parts.append(body)
     if not parts:
@@ -68,6 +68,16 @@ def write_pages(folder: Path) -> None:
     parts += _tables()
     text = "\n\n".join(part.strip("\n") for part in parts)
     (folder / "benchmarks.md").write_text(text + "\n", encoding="utf-8")
+
+
+def _picture(name: str) -> Any:
+    """The figure of a page, drawn from the rows that the page is about; None without rows."""
+    if name == "growth":
+        rows = Rows(RESULTS / "growth.jsonl").read()
+        return growth.figure(rows) if rows else None
+    rows = Rows(RESULTS / "runs.jsonl").read()
+    protocol = {own.name: own for own in (report.FRESH, report.PAPER)}[name]
+    return report.figure(rows, protocol) if protocol.rows(rows) else None
 
 
 def _tables() -> list[str]:

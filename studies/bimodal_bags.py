@@ -49,7 +49,7 @@ class Settings:
 
 
 FULL = Settings()
-TINY = Settings(n_rows=1_000, n_test=1_000, n_grids=40, n_seeds=4)
+TINY = Settings(n_rows=1_000, n_test=1_000, n_grids=20, n_seeds=3)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ def drop_stale_kernels():
     newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
     for cached in (folder / "__pycache__").glob("*.nb[ic]"):
         if cached.stat().st_mtime < newest:
-            cached.unlink()
+            cached.unlink(missing_ok=True)
 
 
 drop_stale_kernels()

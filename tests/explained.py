@@ -18,7 +18,7 @@ from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
 
 # Names that a frame of results may want for itself, and one that no expression could be made of.
 NAMES = ["x 1; 'y'", "pd", "prediction", "where (value)", "backbone"]
-QUICK = {
+QUICK: dict[str, Any] = {
     "n_stages": 3, "early_stopping": False, "max_bins": 10, "n_splits": 15, "random_state": 0,
 }  # fmt: skip
 
@@ -84,7 +84,7 @@ def joint() -> Case:
 def one_branch() -> Case:
     """A positive target and no constant: the first stage is one product."""
     X, y = table()
-    options = QUICK | {"n_stages": 2, "fit_intercept": False}
+    options: dict[str, Any] = QUICK | {"n_stages": 2, "fit_intercept": False}
     return Case(TSLRegressor(**options).fit(X, y + 14.0), X, y + 14.0)
 
 
@@ -92,14 +92,14 @@ def one_branch() -> Case:
 def minus_only() -> Case:
     """A target far below zero: the first stage is one product that subtracts."""
     X, y = table()
-    options = QUICK | {"n_stages": 2, "fit_intercept": False, "refine": "scalars"}
+    options: dict[str, Any] = QUICK | {"n_stages": 2, "fit_intercept": False, "refine": "scalars"}
     return Case(TSLRegressor(**options).fit(X, y - 40.0), X, y - 40.0)
 
 
 @cache
 def paper() -> Case:
     X, y = table()
-    options = {"n_grids": 6, "n_splits": 10, "max_bins": 10, "random_state": 0}
+    options: dict[str, Any] = {"n_grids": 6, "n_splits": 10, "max_bins": 10, "random_state": 0}
     return Case(TSLRegressor.paper(3, **options, keep_bags=True).fit(X, y), X, y)
 
 
@@ -127,7 +127,7 @@ def halved() -> Case:
 @cache
 def single() -> Case:
     X, y = table()
-    options = QUICK | {"products": "single", "refine": "scalars"}
+    options: dict[str, Any] = QUICK | {"products": "single", "refine": "scalars"}
     return Case(TSLRegressor(**options).fit(X, y), X, y)
 
 

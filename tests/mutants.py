@@ -90,7 +90,7 @@ def run_in_child(group: Group, folder: str, report: str) -> None:
         os.dup2(file.fileno(), sys.stderr.fileno())
     os.chdir(ROOT)
     os.environ["NUMBA_DISABLE_JIT"] = "0" if group.compiled else "1"
-    numba.config.DISABLE_JIT = 0 if group.compiled else 1
+    numba.config.DISABLE_JIT = 0 if group.compiled else 1  # type: ignore[attr-defined]
     sys.path[:0] = [folder]
     import seplearn
 

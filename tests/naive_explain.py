@@ -90,7 +90,7 @@ def sobol_terms(predict, frequencies):
     for j in reversed(range(p)):
         mean = np.average(mean, axis=j, weights=frequencies[j])
     values = values - mean  # squares of deviations lose no digits to the mean
-    explained = {(): 0.0}
+    explained: dict[tuple[int, ...], float] = {(): 0.0}
     for size in range(1, p + 1):
         for inside in itertools.combinations(range(p), size):
             expected = values

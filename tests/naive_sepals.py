@@ -40,7 +40,15 @@ def update_mode(designs, coefficients, mode, target, weight, penalty):
     return np.linalg.lstsq(stacked, right, rcond=None)[0].reshape(rank, m).T
 
 
-def fit(designs, penalties, start, target, weight, max_sweeps, fit_intercept):
+def fit(
+    designs: list[np.ndarray],
+    penalties: list[np.ndarray],
+    start: list[np.ndarray],
+    target: np.ndarray,
+    weight: np.ndarray,
+    max_sweeps: int,
+    fit_intercept: bool,
+) -> np.ndarray:
     """Sweeps over all modes with factors of mean square one; scales refitted after each sweep."""
     coefficients = [c.copy() for c in start]
     share = weight / weight.sum()

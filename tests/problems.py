@@ -60,7 +60,7 @@ def problems(draw, max_rows=30, max_axes=3, max_bins=5, dtype=np.uint8):
 
 
 @st.composite
-def rules(draw, **fixed):
+def rules(draw, /, **fixed):
     clamp = draw(st.sampled_from([0.3, 0.7, 3.0]))
     values = {
         "n_splits": 4,

@@ -1,12 +1,19 @@
 """Bootstrap replicates: intervals of predictions and bands of curves."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from seplearn import TSLRegressor, datasets, explain, load_model
 from seplearn.plots import plot_curves
 
-OPTIONS = {"n_stages": 2, "early_stopping": False, "n_bootstrap": 12, "random_state": 0}
+OPTIONS: dict[str, Any] = {
+    "n_stages": 2,
+    "early_stopping": False,
+    "n_bootstrap": 12,
+    "random_state": 0,
+}
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,7 +77,7 @@ def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     programs = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     assert programs
-    space = {}
+    space: dict[str, Any] = {}
     for program in programs:
         exec(compile(program, str(page), "exec"), space)
 
@@ -123,18 +124,20 @@ def test_the_site_shows_the_report_when_there_is_one(measured, monkeypatch, tmp_
     report_folder = tmp_path / "results" / "report"
     report_folder.mkdir(parents=True)
     rows = [("seplearn", 0, 1.0), ("ebm", 0, 2.0), ("ebm", 42, 9.0)]
-    shared = {"problem": "a", "tag": "default", "status": "ok"}
+    shared = {"problem": "a", "tag": "default", "status": "ok", "cores": 1, "fit_seconds": 1.0}
     lines = [json.dumps(shared | {"rival": r, "split": s, "rmse": e}) for r, s, e in rows]
     (tmp_path / "results" / "runs.jsonl").write_text("\n".join(lines), encoding="utf-8")
     (report_folder / "fresh_splits.md").write_text(
         "# Fresh\n\n## RMSE\n\n| a |\n", encoding="utf-8"
     )
-    (report_folder / "fresh_splits.png").write_bytes(b"")
+    (report_folder / "growth.md").write_text("# Growth\n\nNo rows.\n", encoding="utf-8")
     monkeypatch.setattr(measured, "RESULTS", tmp_path / "results")
     assert measured.substitutions()["ratio_ebm"] == "0.50"
     measured.write_pages(tmp_path)
     page = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
     assert page.startswith("## Fresh\n\n![Fresh](_generated/fresh_splits.png)\n\n### RMSE")
+    assert (tmp_path / "fresh_splits.png").read_bytes().startswith(b"\x89PNG")
+    assert "## Growth\n\nNo rows." in page  # nothing to draw, and no picture is promised
 
 
 def test_pages_name_figures_that_there_are(measured):

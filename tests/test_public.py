@@ -16,11 +16,10 @@ from seplearn import SepALSRegressor, TSLRegressor, explain, plots
 from seplearn._params import (
     SEPALS_PARAMETERS,
     TSL_PARAMETERS,
-    Choice,
-    Interval,
     SepALSParameters,
     TSLParameters,
 )
+from seplearn._rules import Choice, Interval
 from seplearn.fitting.options import FitOptions
 
 ROOT = Path(__file__).parents[1]

@@ -1,6 +1,7 @@
 """What is shipped: a wheel and an sdist, built here and installed where nothing else is."""
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -9,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.version import Version
 
 import seplearn
@@ -50,8 +52,8 @@ def test_the_sdist_can_be_tested(built, tmp_path):
         archive.extractall(tmp_path, filter="data")
     [root] = tmp_path.iterdir()
     shipped = {path.relative_to(root).as_posix() for path in root.rglob("*")}
-    assert {"README.md", "CHANGELOG.md", "LICENSE", "Makefile", "pyproject.toml"} <= shipped
-    assert {"tests/naive.py", "tests/golden/reference-v3.tsl"} <= shipped
+    assert {"README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile"} <= shipped
+    assert {"pyproject.toml", "tests/naive.py", "tests/golden/reference-v3.tsl"} <= shipped
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
     command += ["-o", "filterwarnings=default"]  # old versions of libraries warn when imported
     environment = os.environ | {"PYTHONPATH": str(root / "src")}
@@ -76,6 +78,39 @@ def test_lower_bounds_are_those_the_suite_is_run_with():
         assert Version(run_with[name]) == Version(version), name
 
 
+def released():
+    """(version, date) of every release that the changelog has, the newest first."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    # What has no version yet stands above the rest, if there is any.
+    versions = headings[1:] if headings[0] == "Unreleased" else headings
+    return [re.fullmatch(r"(\d+\.\d+\.\d+) - (\d{4}-\d\d-\d\d)", v).groups() for v in versions]
+
+
+def test_the_changelog_has_the_releases_in_order():
+    versions = [Version(version) for version, _ in released()]
+    assert versions == sorted(set(versions), reverse=True)
+    assert versions[0] == Version(seplearn.__version__)
+
+
+def test_the_citation_is_of_this_version_and_of_the_paper():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {"cff-version", "message", "title", "authors"} <= set(cited)  # what the format demands
+    assert (cited["version"], str(cited["date-released"])) == released()[0]
+    assert cited["version"] == seplearn.__version__
+    assert cited["title"] == project["name"]
+    assert cited["abstract"] == project["description"]
+    assert cited["license"] == project["license"]
+    [author] = cited["authors"]
+    licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert re.search(r"Copyright \(c\) \d+ (.*)", licence)[1] == author["name"]
+    paper = cited["preferred-citation"]
+    assert [author["family-names"] for author in paper["authors"]] == ["Liu", "Hiabu"]
+    title = re.sub(r"\s+", " ", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert f"*{paper['title']}* (preprint, {paper['year']})" in title
+
+
 CHECK = """
 import sys
 import seplearn
@@ -87,19 +122,31 @@ print(seplearn.__version__, seplearn.__file__)
 
 
 def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
+    # Without a pip of its own, and without compiling what nothing here imports: it is quicker.
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "env")], check=True
+    )
     python = tmp_path / "env" / "bin" / "python"
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    done = subprocess.run([*pip, str(built[0])], capture_output=True, text=True, check=False)
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
+    command = [*pip, "install", "--quiet", "--no-compile", str(built[0])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if "No matching distribution" in done.stderr or "Connection" in done.stderr:
         pytest.skip("dependencies cannot be installed: no registry is reached")
     assert done.returncode == 0, done.stderr
+    elsewhere = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+    def run(command):
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=tmp_path, env=elsewhere, check=False
+        )
+
     command = [str(python), "-c", CHECK, str(GOLDEN)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    done = run(command)
     assert done.returncode == 0, done.stderr
     version, place = done.stdout.split()
     assert version == seplearn.__version__
     assert str(tmp_path) in place
     command = [str(python), "-m", "seplearn", "demo"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.stderr.strip() == "the command line needs click: pip install 'seplearn[cli]'"
+    assert (
+        run(command).stderr.strip() == "the command line needs click: pip install 'seplearn[cli]'"
+    )

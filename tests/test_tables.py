@@ -1,6 +1,8 @@
 """The same table in every library, to the last bit."""
 
+import tempfile
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -56,16 +58,27 @@ def views(columns):
 @given(tables())
 @settings(max_examples=30)
 def test_views_of_one_table_agree_to_the_last_bit(case):
-    import tempfile
-    from pathlib import Path
-
     columns, forced, y = case
+    assert_views_agree(columns, forced, y, early_stopping=False)
+
+
+def test_views_of_one_table_choose_the_same_size():
+    rng = np.random.default_rng(0)
+    x, level = rng.normal(size=60), rng.choice(["a", "b", "ü"], size=60)
+    y = np.where(level == "a", 3.0, 1.0) * x + 0.1 * rng.normal(size=60)
+    holes = [None if hole else value for value, hole in zip(x.tolist(), x > 1.5, strict=True)]
+    columns = {"x": holes, "level": level.tolist(), "k": rng.integers(0, 4, size=60).tolist()}
+    assert_views_agree(columns, ["k"], y, n_starts=1)
+
+
+def assert_views_agree(columns, forced, y, **options):
+    """Fitted to each view, saved and loaded: the same predictions of each."""
     positions = [list(columns).index(name) for name in forced]
     results = []
     for view in views(columns):
         chosen = positions if isinstance(view, np.ndarray) else forced
         model = TSLRegressor(
-            2, n_grids=2, n_splits=5, categorical_features=chosen, random_state=0
+            2, n_grids=2, n_splits=5, categorical_features=chosen, random_state=0, **options
         ).fit(view, y)
         with tempfile.TemporaryDirectory() as folder:
             model.save(Path(folder) / "m.tsl")

@@ -1,17 +1,18 @@
 """What holds for every way to fit."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 
 from seplearn import TSLRegressor, datasets
 
-QUICK = {
+QUICK: dict[str, Any] = {
     "n_stages": 3, "early_stopping": False, "n_grids": 4, "n_splits": 12, "random_state": 0,
 }  # fmt: skip
-FEW_SPLITS = {"refine": "scalars", "decay": 0.3}
-VARIANTS = {
+FEW_SPLITS: dict[str, Any] = {"refine": "scalars", "decay": 0.3}
+VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
     "scalars": FEW_SPLITS,
     "ols": FEW_SPLITS | {"scalars": "ols"},  # a lambda turns negative
@@ -31,18 +32,24 @@ def data():
     return datasets.masked_interaction(1500, random_state=0)
 
 
-def test_every_variant_is_another_model(data):
+@pytest.fixture(scope="module")
+def models(data):
+    """A fit of every variant, in one thread; tests only read them."""
     X, y = data
-    models = [TSLRegressor(**(QUICK | options)).fit(X, y) for options in VARIANTS.values()]
-    found = [model.predict(X) for model in models]
+    return {name: TSLRegressor(**(QUICK | options)).fit(X, y) for name, options in VARIANTS.items()}
+
+
+def test_every_variant_is_another_model(data, models):
+    X, y = data
+    found = [model.predict(X) for model in models.values()]
     for one, other in itertools.combinations(found, 2):
         assert np.abs(one - other).max() > 1e-3 * y.std()
 
 
-@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
-def test_stage_contributions_sum_to_the_prediction(data, options):
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_stage_contributions_sum_to_the_prediction(data, models, variant):
     X, y = data
-    model = TSLRegressor(**(QUICK | options)).fit(X, y)
+    model = models[variant]
     parts = model.predict_stages(X)
     assert parts.shape == (len(X), len(model.stages_))
     np.testing.assert_allclose(
@@ -51,13 +58,12 @@ def test_stage_contributions_sum_to_the_prediction(data, options):
     assert model.score(X, y) > 0.5
 
 
-@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
-def test_curves_are_positive_and_centred(data, options):
-    X, y = data
-    model = TSLRegressor(**(QUICK | options)).fit(X, y)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_curves_are_positive_and_centred(models, variant):
+    model = models[variant]
     bins = model.model_.bins
     for stage in model.stages_:
-        assert stage.is_signed == ("products" in options)
+        assert stage.is_signed == ("products" in VARIANTS[variant])
         for branch in stage.branches:
             assert np.isfinite(branch.log_factors).all()
             np.testing.assert_allclose(bins.means(branch.log_factors), 0.0, atol=1e-9)
@@ -66,12 +72,11 @@ def test_curves_are_positive_and_centred(data, options):
             assert stage.lambda_minus >= 0
 
 
-@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
-def test_bit_identical_for_every_number_of_threads(data, options):
+@pytest.mark.parametrize("n_jobs", [2, 5, -1])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_bit_identical_for_every_number_of_threads(data, models, variant, n_jobs):
     X, y = data
-    settings = QUICK | options
-    models = [TSLRegressor(**settings, n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 2, 5, -1)]
-    expected = models[0].predict(X)
-    for model in models[1:]:
-        np.testing.assert_array_equal(model.predict(X), expected)
-        assert [r.scalars for r in model.history_] == [r.scalars for r in models[0].history_]
+    alone = models[variant]
+    model = TSLRegressor(**(QUICK | VARIANTS[variant]), n_jobs=n_jobs).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+    assert [r.scalars for r in model.history_] == [r.scalars for r in alone.history_]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.rivals.interface import Real, Rival, Whole
+from benchmarks.rivals.interface import Real, Rival, Space, Whole
 
 
 def make(parameters: dict[str, Any], seed: int) -> Any:
@@ -13,7 +13,7 @@ def make(parameters: dict[str, Any], seed: int) -> Any:
     return ExplainableBoostingRegressor(random_state=seed, **parameters)
 
 
-SPACE = {
+SPACE: Space = {
     "learning_rate": Real(0.005, 0.05, log=True),
     "max_bins": Whole(64, 256),
     "min_samples_leaf": Whole(10, 200),

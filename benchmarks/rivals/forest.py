@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.rivals.interface import Real, Rival, Whole
+from benchmarks.rivals.interface import Real, Rival, Space, Whole
 
 
 def make(parameters: dict[str, Any], seed: int) -> Any:
@@ -13,7 +13,7 @@ def make(parameters: dict[str, Any], seed: int) -> Any:
     return RandomForestRegressor(random_state=seed, n_jobs=-1, **parameters)
 
 
-SPACE = {
+SPACE: Space = {
     "n_estimators": Whole(100, 999),
     "max_depth": Whole(5, 19),
     "min_samples_split": Whole(2, 19),

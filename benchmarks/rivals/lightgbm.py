@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.rivals.interface import Real, Rival, Whole
+from benchmarks.rivals.interface import Real, Rival, Space, Whole
 
 
 def make(parameters: dict[str, Any], seed: int) -> Any:
@@ -13,7 +13,7 @@ def make(parameters: dict[str, Any], seed: int) -> Any:
     return LGBMRegressor(random_state=seed, verbose=-1, **parameters)
 
 
-SPACE = {
+SPACE: Space = {
     "n_estimators": Whole(100, 999),
     "learning_rate": Real(0.01, 0.3),
     "num_leaves": Whole(31, 126),

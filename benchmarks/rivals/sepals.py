@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.rivals.interface import OneOf, Real, Rival, Whole
+from benchmarks.rivals.interface import OneOf, Real, Rival, Space, Whole
 
 
 def make(parameters: dict[str, Any], seed: int) -> Any:
@@ -14,7 +14,7 @@ def make(parameters: dict[str, Any], seed: int) -> Any:
     return SepALSRegressor(random_state=seed, n_jobs=-1, **known)
 
 
-SPACE = {
+SPACE: Space = {
     "rank": Whole(1, 10),
     "degree": Whole(2, 10),
     "basis": OneOf(("tent", "monomial")),
@@ -29,7 +29,7 @@ SPACE = {
 RIVALS = (
     Rival("sepals", make, ("seplearn",), space=SPACE, published="sepals_r10", warm_up=True),
     Rival(
-        "sepals, rank 2", make, ("seplearn",), space=SPACE | {"rank": Whole(1, 2)},
+        "sepals, rank 2", make, ("seplearn",), space={**SPACE, "rank": Whole(1, 2)},
         published="sepals_r2", warm_up=True,
     ),
 )  # fmt: skip

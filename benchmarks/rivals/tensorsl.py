@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.data import active
-from benchmarks.rivals.interface import OneOf, Real, Rival, Whole
+from benchmarks.rivals.interface import OneOf, Real, Rival, Space, Whole
 
 
 def make(parameters: dict[str, Any], seed: int) -> Any:
@@ -20,7 +20,7 @@ def make(parameters: dict[str, Any], seed: int) -> Any:
     return TSLRegressor(**({"seed": seed, "verbosity": 0} | own))
 
 
-SPACE = {
+SPACE: Space = {
     "alpha": Real(1e-6, 1.0, log=True),
     "colsample_bytree": Real(0.3, 1.0),
     "decay": Real(0.2, 1.0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.rivals.interface import Real, Rival, Whole
+from benchmarks.rivals.interface import Real, Rival, Space, Whole
 
 
 def make(parameters: dict[str, Any], seed: int) -> Any:
@@ -14,7 +14,7 @@ def make(parameters: dict[str, Any], seed: int) -> Any:
     return XGBRegressor(**(fixed | parameters))
 
 
-SPACE = {
+SPACE: Space = {
     "n_estimators": Whole(100, 999),
     "learning_rate": Real(0.01, 0.3),
     "max_depth": Whole(3, 9),

@@ -76,8 +76,9 @@ def stage_maps(model: Any, X: pd.DataFrame, features: tuple[str, str]) -> Figure
 
 def _dots(ax: Axes, places: list[np.ndarray], values: np.ndarray, cmap: str, norm: Any) -> Any:
     ax.set_facecolor("0.96")
+    across, up = places
     return ax.scatter(
-        *places, c=np.clip(values, norm.vmin, norm.vmax), s=1.2, cmap=cmap, norm=norm,
+        across, up, c=np.clip(values, norm.vmin, norm.vmax), s=1.2, cmap=cmap, norm=norm,
         linewidths=0, rasterized=True,
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from benchmarks.rivals.interface import OneOf, Real, Rival, Whole
+from benchmarks.rivals.interface import OneOf, Real, Rival, Space, Whole
 
 
 class Mean:
@@ -44,7 +44,7 @@ def late(parameters, seed):
     return Mean(wait=parameters.get("wait", 0.4), shift=parameters.get("shift", 0.0))
 
 
-SPACE = {"shift": Real(-50.0, 50.0), "rounds": Whole(1, 3), "kind": OneOf(("a", "b"))}
+SPACE: Space = {"shift": Real(-50.0, 50.0), "rounds": Whole(1, 3), "kind": OneOf(("a", "b"))}
 
 
 def shifted(parameters, seed):

@@ -1,5 +1,7 @@
 """From rows to pages: ratios, ranks, what is missing, figures."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,11 +11,16 @@ from benchmarks import growth, paper_page, report
 
 def made_rows():
     errors = {"seplearn": [1.0, 2.0], "fast": [2.0, 2.0], "slow": [1.5, np.nan]}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for rival, values in errors.items():
         for problem, value in zip("ab", values, strict=True):
             for split in (0, 1):
-                row = {"problem": problem, "split": split, "rival": rival, "tag": "default"}
+                row: dict[str, Any] = {
+                    "problem": problem,
+                    "split": split,
+                    "rival": rival,
+                    "tag": "default",
+                }
                 if np.isnan(value):
                     rows.append(row | {"status": "failed", "reason": "too slow"})
                 else:
@@ -63,8 +70,8 @@ def test_points_are_of_real_tables_and_of_times_that_were_measured_alone():
     generated = [row | {"problem": "made:c", "rmse": 99.0, "cores": 1} for row in rows[:4]]
     shared = [row | {"jobs": 2} for row in rows if row["rival"] == "slow"]
     found = report.points(rows + generated, report.FRESH)
-    assert found["fast"] == (pytest.approx(1.0), pytest.approx(np.sqrt(2)))
-    assert found["slow"] == (pytest.approx(2.0), pytest.approx(1.5))
+    assert found["fast"] == pytest.approx((1.0, np.sqrt(2)))
+    assert found["slow"] == pytest.approx((2.0, 1.5))
     untimed = [row | {"cores": None} for row in rows if row["problem"] == "b"]
     partly = [row for row in rows if row["problem"] == "a"] + untimed
     assert "fast (1 tables)" in report.points(partly, report.FRESH)

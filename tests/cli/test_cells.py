@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -228,7 +229,12 @@ def _all_ways(model, new, folder):
 def test_one_table_has_one_meaning(tmp_path):
     """Fitted in Python, from CSV and from Parquet; predicted in Python, from CSV and Parquet."""
     frame, y = _kinds()
-    options = {"n_stages": 2, "early_stopping": False, "random_state": 0, "min_category_count": 5}
+    options: dict[str, Any] = {
+        "n_stages": 2,
+        "early_stopping": False,
+        "random_state": 0,
+        "min_category_count": 5,
+    }
     model = TSLRegressor(categorical_features=LEVELS, **options).fit(frame, y.rename("y"))
     model.save(tmp_path / "python.tsl")
     frame.assign(y=y).to_csv(tmp_path / "t.csv", index=False)

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,7 @@ def test_fit_is_the_estimator_and_tells_what_it_found(files, tmp_path):
                "--validation", "0", "-o", tmp_path / "m.tsl")  # fmt: skip
     assert done.exit_code == 0
     table = pd.read_csv(files / "flats.csv").drop(columns="id")
-    options = {"n_stages": 2, "early_stopping": False, "random_state": 0}
+    options: dict[str, Any] = {"n_stages": 2, "early_stopping": False, "random_state": 0}
     model = TSLRegressor(**options).fit(table.drop(columns="rent"), table["rent"])
     loaded = load_model(tmp_path / "m.tsl")
     X = unseen(files).drop(columns=["rent", "id"])

@@ -1,6 +1,7 @@
 """The baseline: against plain least squares, as an estimator, and through the explanations."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from seplearn.table.binning import bin_centres, bin_table
 from seplearn.table.columns import open_table
 from tests import naive_sepals
 
-QUICK = {"rank": 2, "degree": 3, "max_sweeps": 15, "random_state": 0}
+QUICK: dict[str, Any] = {"rank": 2, "degree": 3, "max_sweeps": 15, "random_state": 0}
 
 
 def mixed(n=400):
@@ -61,7 +62,9 @@ def test_a_fit_is_that_of_plain_least_squares(basis, fit_intercept):
         for j in range(3)
     ]
     seed = np.random.SeedSequence(7)
-    model, loss, n_sweeps = fit_sepals(data, centres, options, seed, SerialWorkers(np.zeros(1)))
+    model, loss, n_sweeps = fit_sepals(
+        data, centres, options, seed, SerialWorkers(np.zeros(1, bool))
+    )
     designs = [axis.values[codes[:, j]] for j, axis in enumerate(axes)]
     random = np.random.default_rng(np.random.SeedSequence(7).spawn(1)[0])
     start = []
@@ -79,7 +82,7 @@ def test_a_fit_is_that_of_plain_least_squares(basis, fit_intercept):
 def test_it_finds_one_smooth_product():
     X, y = datasets.masked_interaction(5000, random_state=0)
     X_test, y_test = datasets.masked_interaction(5000, random_state=1)
-    little = {"ridge": 1e-6, "smoothness": 1e-3}
+    little: dict[str, Any] = {"ridge": 1e-6, "smoothness": 1e-3}
     model = SepALSRegressor(1, basis="monomial", degree=2, random_state=0, **little).fit(X, y)
     error = np.sqrt(np.mean((y_test - model.predict(X_test)) ** 2))
     assert error < 1.05 * datasets.MASKED_INTERACTION_NOISE
@@ -105,7 +108,7 @@ def test_a_weight_is_a_repetition():
     X, y = mixed(200)
     weight = np.arange(200) % 3
     repeated = np.repeat(np.arange(200), weight)
-    options = QUICK | {"min_category_count": 1, "max_sweeps": 3}
+    options: dict[str, Any] = QUICK | {"min_category_count": 1, "max_sweeps": 3}
     one = SepALSRegressor(**options).fit(X, y, weight).predict(X)
     other = SepALSRegressor(**options).fit(X.iloc[repeated], y[repeated]).predict(X)
     np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
@@ -160,7 +163,8 @@ def test_a_restart_can_only_help_and_more_sweeps_are_bounded():
 
 def test_bad_parameters_are_named():
     X, y = mixed(50)
-    for name, value in (("rank", 0), ("basis", "spline"), ("degree", 40), ("ridge", -1.0)):
+    bad: dict[str, Any] = {"rank": 0, "basis": "spline", "degree": 40, "ridge": -1.0}
+    for name, value in bad.items():
         with pytest.raises((TypeError, ValueError), match=f"{name} must be"):
             SepALSRegressor(**{name: value}).fit(X, y)
 

@@ -2,6 +2,7 @@ import os
 import pickle
 import signal
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from seplearn import TSLRegressor, datasets, explain
 
-QUICK = {
+QUICK: dict[str, Any] = {
     "n_stages": 3, "early_stopping": False, "n_grids": 4, "n_splits": 12, "random_state": 0,
 }  # fmt: skip
-SCALARS = QUICK | {"refine": "scalars"}
+SCALARS: dict[str, Any] = QUICK | {"refine": "scalars"}
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +115,7 @@ def test_targets_of_one_sign_give_a_one_branch_stage(data, sign):
 def test_the_mirrored_target_gives_the_mirrored_model(data):
     X, y = data
     y = np.abs(y) + 0.1
-    options = QUICK | {"fit_intercept": False}
+    options: dict[str, Any] = QUICK | {"fit_intercept": False}
     up, down = (TSLRegressor(**options).fit(X, s * y).predict(X) for s in (1, -1))
     np.testing.assert_allclose(up, -down, rtol=1e-7)
 
@@ -275,7 +276,7 @@ def test_interrupting_a_fit_leaves_everything_as_it_was(data):
     model = TSLRegressor(**QUICK).fit(X[:, :2], y)
     before = model.predict(X[:, :2])
     # One grid that would take minutes: the signal arrives while a kernel runs.
-    many = np.tile(X, (200, 1)) + np.random.default_rng(0).normal(size=(300_000, 3))
+    many = np.tile(X, (40, 1)) + np.random.default_rng(0).normal(size=(60_000, 3))
     model.set_params(n_stages=1, n_grids=1, n_splits=1_000_000, max_bins=4095)
     timer = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
     # A process started in the background may have been told to ignore the signal.
@@ -283,7 +284,7 @@ def test_interrupting_a_fit_leaves_everything_as_it_was(data):
     try:
         timer.start()
         with pytest.raises(KeyboardInterrupt):
-            model.fit(many, np.tile(y, 200))
+            model.fit(many, np.tile(y, 40))
         timer.join()
     finally:
         signal.signal(signal.SIGINT, handler)
@@ -348,7 +349,8 @@ def test_a_callback_sees_every_stage_and_may_stop_the_fit(data):
 def test_numpy_scalars_are_good_parameters(data):
     X, y = data
     plain = TSLRegressor(**QUICK).fit(X, y).predict(X)
-    numbers = {k: np.uint64(v) for k, v in QUICK.items() if k.startswith("n_")}
+    numbers: dict[str, Any] = {k: np.uint64(v) for k, v in QUICK.items() if k.startswith("n_")}
     numbers["early_stopping"] = np.bool_(False)
-    scalars = TSLRegressor(**numbers, random_state=np.int64(0), trim=np.float64(0.5)).fit(X, y)
+    numbers |= {"random_state": np.int64(0), "trim": np.float64(0.5)}
+    scalars = TSLRegressor(**numbers).fit(X, y)
     np.testing.assert_array_equal(scalars.predict(X), plain)

@@ -1,6 +1,7 @@
 """The bagged grids behind a stage."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from seplearn import TSLRegressor, explain, load_model
 from tests.explained import QUICK, array, joint, paper, table
 
-OPTIONS = QUICK | {"keep_bags": True, "n_grids": 7}
+OPTIONS: dict[str, Any] = QUICK | {"keep_bags": True, "n_grids": 7}
 
 
 def assert_combined_is_the_geometric_mean(result):
@@ -43,7 +44,7 @@ def test_with_scalars_the_average_is_the_stage():
 
 def test_one_product_shows_its_factors():
     X, y = table()
-    options = OPTIONS | {"refine": "scalars", "fit_intercept": False, "n_stages": 1}
+    options: dict[str, Any] = OPTIONS | {"refine": "scalars", "fit_intercept": False, "n_stages": 1}
     for shift in (40.0, -40.0):
         model = TSLRegressor(**options).fit(X, y + shift)
         assert model.stages_[0].is_one_branch
@@ -70,7 +71,7 @@ def test_keeping_bags_changes_nothing_else():
 
 def test_a_stage_of_every_start_has_its_own_bags():
     case = array()
-    options = OPTIONS | {"n_stages": 16, "n_splits": 4}
+    options: dict[str, Any] = OPTIONS | {"n_stages": 16, "n_splits": 4}
     model = TSLRegressor(**options, n_starts=2).fit(case.X, case.y)
     assert len(model.model_.bags) == len(model.stages_) == 16
     assert explain.bags(model, 15).kept.sum() == 4
@@ -86,6 +87,6 @@ def test_without_bags_it_says_how_to_get_them(tmp_path):
 
 def test_signed_bags_have_no_backbone():
     X, y = table()
-    options = OPTIONS | {"products": "single", "refine": "scalars", "n_stages": 1}
+    options: dict[str, Any] = OPTIONS | {"products": "single", "refine": "scalars", "n_stages": 1}
     with pytest.raises(ValueError, match="factors may be negative"):
         explain.bags(TSLRegressor(**options).fit(X, y), 0)

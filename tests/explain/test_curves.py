@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -5,7 +7,13 @@ from seplearn import TSLRegressor, datasets, explain
 from tests import naive_explain as naive
 from tests.explained import CASES, NAMES, assert_close, bands, joint, turned
 
-OPTIONS = {"early_stopping": False, "n_stages": 2, "n_grids": 3, "n_splits": 10, "random_state": 0}
+OPTIONS: dict[str, Any] = {
+    "early_stopping": False,
+    "n_stages": 2,
+    "n_grids": 3,
+    "n_splits": 10,
+    "random_state": 0,
+}
 
 
 @pytest.mark.parametrize(

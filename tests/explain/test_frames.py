@@ -1,5 +1,7 @@
 """Every result as a data frame of the training table's library, and as a short text."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -364,3 +366,10 @@ def test_values_of_open_bins_lie_where_training_values_were(edges):
     values = bin_values(axis)[:-1]
     assert ((values >= 9.75) & (values <= 40.0)).all()
     np.testing.assert_array_equal(np.searchsorted(edges, values, "right"), np.arange(len(values)))
+
+
+def test_a_notebook_shows_the_frame_where_its_library_can():
+    result = explain.importance(joint().subject)
+    assert "<table" in replace(result, library="pandas")._repr_html_()
+    assert "<table" in replace(result, library="polars")._repr_html_()
+    assert replace(result, library="pyarrow")._repr_html_() is None

@@ -68,7 +68,7 @@ def test_a_model_made_by_hand():
     first = tilted([[1, 3, 1], np.ones(5)], [np.zeros(3), [1, -1, 0, 0, 0]])
     second = product([[1, 1, 1], [1, 2, 1, 1, 1]], 0.01)
     result = explain.importance(hand_made(axes, frequencies, [first, second]))
-    np.testing.assert_allclose(result.backbone, [[1, 0], [0, 0.25]], atol=1e-12)
+    np.testing.assert_allclose(result.backbone, [[1.0, 0.0], [0.0, 0.25]], atol=1e-12)
     np.testing.assert_allclose(result.tilt, [[0, 1], [0, 0]], atol=1e-12)
     squares = np.array([4 * np.sinh(1) ** 2 * 5, 0.01**2 * 2.5])
     np.testing.assert_allclose(result.stage_weights, squares / squares.sum(), rtol=1e-12)
@@ -92,7 +92,7 @@ def test_bands_are_quantiles_over_the_replicates():
     case = bands()
     rows = case.model.reference
     result = explain.importance(case.subject, gamma=3.0, level=0.5)
-    totals = {"total_backbone": [], "total_tilt": [], "combined": []}
+    totals: dict[str, list[np.ndarray]] = {"total_backbone": [], "total_tilt": [], "combined": []}
     for replicate in case.model.replicates:
         backbone, tilt, weights = naive.importance(replicate, rows.codes, rows.weight)
         totals["total_backbone"].append(weights @ backbone)

@@ -37,7 +37,7 @@ def test_a_map_of_two_features_is_the_stage_with_all_others_neutral():
     model = case.model
     result = explain.maps(case.subject, 1, ("pd", "where (value)"))
     stage = model.stages[1]
-    value = 0.0
+    value = np.zeros(1)
     for branch in stage.branches:
         parts = [branch.factors(model.bins.axis(j)) for j in (1, 3)]
         value = value + branch.coefficient * np.multiply.outer(*parts)

@@ -1,5 +1,7 @@
 """The training rows that stay with a model."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from seplearn import TSLRegressor
 from seplearn.model.reference import Reference
 from tests.explained import QUICK, joint, table, weighted_polars
 
-FEW = QUICK | {"n_stages": 1, "n_splits": 4}
+FEW: dict[str, Any] = QUICK | {"n_stages": 1, "n_splits": 4}
 
 
 def counted(rows):
@@ -77,7 +79,10 @@ def test_a_row_of_double_weight_is_a_row_twice():
     X, y = large_table(1500)
     weight = np.where(np.arange(1500) % 3 == 0, 2.0, 1.0)
     repeated = np.repeat(np.arange(1500), weight.astype(int))
-    options = FEW | {"background_size": 200, "max_bins": 255}  # a bin per value, in both
+    options: dict[str, Any] = FEW | {
+        "background_size": 200,
+        "max_bins": 255,
+    }  # a bin per value, in both
     weighted = TSLRegressor(**options).fit(X, y, weight).model_
     twice = TSLRegressor(**options).fit(X[repeated], y[repeated]).model_
     pd.testing.assert_series_equal(counted(weighted.reference), counted(twice.reference))
@@ -100,7 +105,7 @@ def test_the_order_of_the_rows_does_not_matter(size, weighted):
     X, y = table()
     order = np.random.default_rng(3).permutation(400)
     weight = np.random.default_rng(4).uniform(0.5, 2.0, 400) if weighted else np.ones(400)
-    options = FEW | {"background_size": size}
+    options: dict[str, Any] = FEW | {"background_size": size}
     one = TSLRegressor(**options).fit(X, y, weight)
     other = TSLRegressor(**options).fit(X.iloc[order], y[order], weight[order])
     pd.testing.assert_series_equal(counted(one.model_.reference), counted(other.model_.reference))
@@ -108,7 +113,7 @@ def test_the_order_of_the_rows_does_not_matter(size, weighted):
 
 def test_the_seed_does_not_matter_but_the_content_does():
     X, y = table()
-    options = FEW | {"background_size": 100}
+    options: dict[str, Any] = FEW | {"background_size": 100}
     one, other = (
         TSLRegressor(**options | {"random_state": seed}).fit(X, y).model_.reference.codes
         for seed in (0, 1)

@@ -1,5 +1,7 @@
 """Roles of features in stages made by hand, so that the sentence is known."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -250,7 +252,12 @@ def test_a_stage_that_hardly_varies_tells_what_varies_in_it():
     random = np.random.default_rng(0)
     X = pd.DataFrame({"sum": random.normal(size=2_000), "noise": random.normal(size=2_000)})
     y = 1e6 + 2e4 * X["sum"] + 2e3 * random.normal(size=2_000)
-    options = {"n_stages": 1, "fit_intercept": False, "early_stopping": False, "random_state": 0}
+    options: dict[str, Any] = {
+        "n_stages": 1,
+        "fit_intercept": False,
+        "early_stopping": False,
+        "random_state": 0,
+    }
     told = explain.roles(TSLRegressor(**options).fit(X, y)).stages[0]
     assert told.sentence == "sum scales; always adds"
 

@@ -30,7 +30,7 @@ def test_tents_span_all_lines_between_knots():
 
 def test_powers():
     values, degrees = monomials(np.array([-1.0, 0.5]), 3)
-    np.testing.assert_allclose(values, [[1, -1, 1, -1], [1, 0.5, 0.25, 0.125]])
+    np.testing.assert_allclose(values, [[1.0, -1, 1, -1], [1, 0.5, 0.25, 0.125]])
     assert degrees.tolist() == [0, 1, 2, 3]
 
 
@@ -54,13 +54,17 @@ def test_missing_values_and_levels_have_a_function_each():
     shares = np.array([0.3, 0.3, 0.3, 0.1])
     found = axis_basis(numbers, np.array([0.0, 1.0, 2.0, 0.0]), shares, "monomial", 2)
     np.testing.assert_allclose(
-        found.values, [[1, -1, 1, 0], [1, 0, 0, 0], [1, 1, 1, 0], [1, 0, 2 / 3, 1]], atol=1e-15
+        found.values,
+        [[1.0, -1, 1, 0], [1.0, 0, 0, 0], [1.0, 1, 1, 0], [1.0, 0, 2 / 3, 1]],
+        atol=1e-15,
     )
     assert found.order.tolist() == [0, 1, 2, 0]
     levels = CategoricalAxis(("a", "b"))
     shares = np.array([0.5, 0.4, 0.0, 0.1, 0.0])
     found = axis_basis(levels, np.zeros(5), shares, "tent", 3)
-    np.testing.assert_allclose(found.values[[0, 1, 3]], [[1, 0, 0], [0, 1, 0], [5 / 9, 4 / 9, 1]])
+    np.testing.assert_allclose(
+        found.values[[0, 1, 3]], [[1.0, 0, 0], [0.0, 1, 0], [5 / 9, 4 / 9, 1]]
+    )
     assert not found.values[[2, 4]].any()
 
 
@@ -101,3 +105,10 @@ def test_compressed_functions_have_the_same_penalised_solutions():
     np.testing.assert_allclose(curve(functions, price), curve(values, penalty), rtol=1e-8)
     few = AxisBasis(values[:, :4], levels[:4])
     assert compressed(few, penalty[:4])[0] is few.values
+
+
+def test_a_column_of_nothing_but_missing_values_has_one_function():
+    numbers = NumericAxis(np.array([0.5]))
+    for basis in ("tent", "monomial"):
+        found = axis_basis(numbers, np.zeros(3), np.array([0.0, 0.0, 1.0]), basis, 2)
+        assert found.values.tolist() == [[0.0], [0.0], [1.0]]

@@ -1,6 +1,7 @@
 """Joint refinement as a whole: sweeps, growth, constraints, sizes, bands."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from seplearn.table.binning import bin_table
 from seplearn.table.columns import open_table
 from tests import naive
 
-QUICK = {"n_stages": 2, "early_stopping": False, "random_state": 0}
+QUICK: dict[str, Any] = {"n_stages": 2, "early_stopping": False, "random_state": 0}
 SERIAL = SerialWorkers(np.zeros(1, dtype=bool))
 
 
@@ -50,8 +51,8 @@ GO_ON = SERIAL.stop
 
 def swept(fit, n_sweeps, stop=GO_ON, **rules):
     """Mean squared residual after sweeps that learn nothing."""
-    rules = Rules(SquaredError(), rate=0.0, **rules)
-    return sweep(fit._carrier, fit.curves, fit._axes, rules, n_sweeps, stop)
+    learning_nothing = Rules(SquaredError(), rate=0.0, **rules)
+    return sweep(fit._carrier, fit.curves, fit._axes, learning_nothing, n_sweeps, stop)
 
 
 def test_rows_and_curves_stay_together():
@@ -174,7 +175,7 @@ def test_outliers_do_not_choose_the_size_of_a_huber_fit(given):
     truth = np.exp(X[:, 0]) * (1 + X[:, 1] ** 2)
     y = truth + rng.normal(0, 0.1, 1200)
     y[::15] += rng.exponential(60, size=80)
-    held = {} if given == "folds" else {"eval_set": (X[900:], y[900:])}
+    held: dict[str, Any] = {} if given == "folds" else {"eval_set": (X[900:], y[900:])}
     model = TSLRegressor(n_stages=4, loss="huber", random_state=0).fit(X[:900], y[:900], **held)
     assert len(model.stages_) > 0
     assert r2_score(truth, model.predict(X)) > 0.9
@@ -344,6 +345,16 @@ def test_few_rows_of_noise_do_not_end_far_from_their_mean():
     assert sum(ratio > 1.05 for ratio in excess) <= 1
 
 
+@pytest.mark.parametrize("n_stages", [1, 2])
+@pytest.mark.parametrize("n_rows", [20, 50])
+def test_a_curve_is_found_where_every_row_has_a_bin_of_its_own(n_rows, n_stages):
+    """A held-out row then lies in a bin without rows: what both sides say counts there."""
+    X = np.random.default_rng(0).normal(size=(n_rows, 1))
+    model = TSLRegressor(n_stages, random_state=0).fit(X, X[:, 0])
+    assert len(model.stages_) >= 1
+    assert model.score(X, X[:, 0]) > 0.9
+
+
 def test_noise_gives_the_constant_and_says_so():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4)), rng.normal(size=300)
@@ -378,7 +389,7 @@ def test_fixed_smoothness_makes_curves_flat():
 def test_columns_without_names_are_constrained_under_the_names_explanations_give_them():
     X = np.random.default_rng(0).normal(size=(300, 2))
     y = X[:, 0] + np.sin(5 * X[:, 1])
-    options = {"n_stages": 1, "early_stopping": False, "random_state": 0}
+    options: dict[str, Any] = {"n_stages": 1, "early_stopping": False, "random_state": 0}
     named = TSLRegressor(monotonic_cst={"x1": 1}, **options).fit(X, y)
     listed = TSLRegressor(monotonic_cst=[0, 1], **options).fit(X, y)
     np.testing.assert_array_equal(named.predict(X), listed.predict(X))

@@ -20,14 +20,14 @@ from seplearn.fitting.losses import LOSSES
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.workers import SerialWorkers
 from seplearn.model.stage import Branch, Stage
-from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
+from seplearn.table.binning import Axis, Bins, CategoricalAxis, NumericAxis
 from tests import naive_sweep
 
 pytestmark = pytest.mark.interpreted
 
 # Ordered bins and the missing one; levels (the last of them and two more bins without rows); an
 # axis on which all rows are alike; enough bins for second differences.
-AXES = (
+AXES: tuple[Axis, ...] = (
     NumericAxis(np.arange(1.0, 5.0)),
     CategoricalAxis(("a", "b", "c")),
     NumericAxis(np.arange(1.0, 3.0)),
@@ -430,6 +430,8 @@ def test_rounding_is_taken_out_of_constrained_curves():
 
 class Recorded(JointFit):
     """A fit that only remembers how it was to be refined."""
+
+    calls: list[tuple[int, float]]
 
     def refine(self, n_sweeps, rate):
         self.mean_square = 0.0

@@ -7,8 +7,12 @@ from seplearn.fitting.workers import ThreadWorkers
 
 
 def test_results_come_in_the_order_of_the_items():
+    def later_for_the_first(x):
+        time.sleep(0.01 * (3 - x))
+        return x
+
     with ThreadWorkers(2) as workers:
-        assert workers.map(lambda x: time.sleep(0.01 * (3 - x)) or x, range(4)) == [0, 1, 2, 3]
+        assert workers.map(later_for_the_first, range(4)) == [0, 1, 2, 3]
         assert not workers.stop[0]
 
 

@@ -42,6 +42,15 @@ def test_products_of_factors(problem):
 
 
 @given(problems())
+def test_distances(problem):
+    points = problem.rng.normal(size=(5, 3))
+    found = np.empty(5)
+    distances_to(points, 2, found)
+    np.testing.assert_allclose(found, np.linalg.norm(points - points[2], axis=1), rtol=1e-12)
+    assert found[2] == 0.0
+
+
+@given(problems())
 def test_weighted_dot(problem):
     a, b = problem.rng.normal(size=(2, len(problem.weight)))
     expected = sum(w * x * y for w, x, y in zip(problem.weight, a, b, strict=True))

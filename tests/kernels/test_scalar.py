@@ -26,9 +26,9 @@ def test_solve_agrees_with_the_oracle(problem, rules):
     plus, minus = np.exp(problem.rng.normal(size=(2, size)))
     rows = np.stack([problem.weight, plus, minus, problem.residual], axis=1)
     expected = naive.solve_two_tensor(rows, rules)
-    np.testing.assert_allclose(
-        solve_two_tensor(*statistics(rows), rules), expected, rtol=1e-7, atol=1e-9
-    )
+    s11, s22, s12, t1, t2 = statistics(rows)
+    found = np.array(solve_two_tensor(s11, s22, s12, t1, t2, rules))
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
 
 
 @given(problems(), rules(signed=False))

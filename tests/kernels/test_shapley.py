@@ -33,7 +33,8 @@ def products(draw):
 def values_of(here, there, weight, sign=1.0, start=0.0):
     out = np.full(here.shape, start)
     background = np.ascontiguousarray(there.T)
-    add_shapley_values(here, background, weight, *quadrature(here.shape[1]), sign, out)
+    nodes, weights = quadrature(here.shape[1])
+    add_shapley_values(here, background, weight, nodes, weights, sign, out)
     return out
 
 
@@ -41,7 +42,9 @@ def values_of(here, there, weight, sign=1.0, start=0.0):
 def test_values_are_those_of_all_coalitions(factors, sign):
     here, there, weight = factors
     expected = [sign * naive.shapley_of_product(row, there, weight) for row in here]
-    np.testing.assert_allclose(values_of(*factors, sign), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        values_of(here, there, weight, sign), expected, rtol=1e-9, atol=1e-12
+    )
 
 
 @given(products())
@@ -54,8 +57,10 @@ def test_values_sum_to_the_difference_from_the_mean(factors):
 
 @given(products())
 def test_values_are_added_to_what_is_there(factors):
-    expected = 7.0 + values_of(*factors)
-    np.testing.assert_allclose(values_of(*factors, start=7.0), expected, rtol=1e-9, atol=1e-12)
+    here, there, weight = factors
+    expected = 7.0 + values_of(here, there, weight)
+    found = values_of(here, there, weight, start=7.0)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_many_features():

@@ -4,6 +4,7 @@ import math
 import os
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,13 @@ from seplearn.model.stage import Stage
 from tests.model.damage import parts
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-QUICK = {"early_stopping": False, "n_stages": 2, "n_grids": 2, "n_splits": 6, "random_state": 0}
+QUICK: dict[str, Any] = {
+    "early_stopping": False,
+    "n_stages": 2,
+    "n_grids": 2,
+    "n_splits": 6,
+    "random_state": 0,
+}
 
 
 def mixed_table(n=200):
@@ -190,7 +197,7 @@ def test_the_plain_form_is_json_and_scores(tmp_path):
     page = Path(seplearn.__file__).parents[2] / "docs" / "model-json.md"
     scorer = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
     assert scorer.count("\n") <= 30
-    scope = {}
+    scope: dict[str, Any] = {}
     exec(scorer, scope)
     rows = [
         {k: (None if pd.isna(v) else v) for k, v in row.items()} for row in frame.to_dict("records")
@@ -198,7 +205,8 @@ def test_the_plain_form_is_json_and_scores(tmp_path):
     rows += [{"number": 99.0, "level": "never seen", "flag": True}]
     plain = json.loads(text)
     expected = model.predict(pd.DataFrame(rows))
-    np.testing.assert_allclose([scope["predict"](plain, r) for r in rows], expected, rtol=1e-9)
+    found = np.array([scope["predict"](plain, r) for r in rows])
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_ranges_of_numeric_features_are_kept_and_may_be_open(tmp_path):

@@ -1,6 +1,7 @@
 """A model with everything that is hard to draw, fitted once."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pandas as pd
 from seplearn import TSLRegressor
 
 LONG = "income of the household in the last twelve months ($)"
-QUICK = {"early_stopping": False, "n_grids": 2, "n_splits": 10, "random_state": 0}
+QUICK: dict[str, Any] = {"early_stopping": False, "n_grids": 2, "n_splits": 10, "random_state": 0}
 
 
 def table(n=500):
@@ -53,7 +54,7 @@ def one_branch():
 def signed():
     """Factors with signs: no backbone, no tilt."""
     X = table()
-    options = QUICK | {"products": "single", "refine": "scalars"}
+    options: dict[str, Any] = QUICK | {"products": "single", "refine": "scalars"}
     return TSLRegressor(2, **options).fit(X, target(X))
 
 

@@ -71,8 +71,8 @@ def test_a_local_explanation_is_a_waterfall_to_the_prediction():
     assert tilts.get_xticklabels()[0].get_text() == "intercept"
     # A connector per bar, then the bands of the stages and the interval of the prediction.
     assert len(waterfall.collections) == len(bars) + 2
-    ends = waterfall.collections[len(bars)].get_segments()
-    widths = [segment[1][0] - segment[0][0] for segment in ends]
+    segments = waterfall.collections[len(bars)].get_segments()
+    widths = np.array([segment[1][0] - segment[0][0] for segment in segments])
     np.testing.assert_allclose(widths, np.ptp(result.bands[:, order], axis=0))
 
 
@@ -124,6 +124,21 @@ def test_interactions_roles_stages_and_tilt():
     assert len(panels) == 1 + min(3, int((~diagnostics.constant).sum()))
     flat = explain.tilt(one_branch(), 0).plot()
     assert "stage 0 has no tilt" in words(flat.axes[0])[0]
+
+
+def test_the_tilt_of_levels_is_drawn_by_its_sign():
+    diagnostics = explain.tilt(fitted(), 0)
+    levels = list(diagnostics.names).index("region")
+    first = np.where(np.arange(6) == levels, 1e6, diagnostics.spread)
+    panels = replace(diagnostics, spread=first, constant=np.zeros(6, bool)).plot().axes
+    assert panels[1].get_xlabel() == "region"
+    total = diagnostics.intercept + diagnostics.tilts[levels]
+    bars = [bar for bar in panels[1].patches if to_hex(bar.get_facecolor()) in (UP, DOWN)]
+    drawn = [bar for bar in bars if bar.get_height() != 0.0]
+    assert len(drawn) >= 3
+    for bar in drawn:
+        assert np.isclose(bar.get_height(), total).any()
+        assert to_hex(bar.get_facecolor()) == (UP if bar.get_height() > 0 else DOWN)
 
 
 def test_maps_and_reconstruction():

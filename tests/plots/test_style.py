@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from seplearn import explain
-from seplearn.plots.style import compact, number, short, short_names, signed_number
+from seplearn.plots.style import Canvas, compact, number, short, short_names, signed_number
 from tests.plots.awkward import LONG, fitted, table
 
 
@@ -41,7 +41,7 @@ def test_an_axes_keeps_its_figure_and_a_notebook_shows_a_new_one():
     assert explain.ice(fitted(), "x").plot(ax=given) is given
     assert given.lines
     made = explain.ice(fitted(), "x").plot()
-    assert isinstance(made, Figure)
+    assert isinstance(made, Canvas)
     assert made._repr_png_().startswith(b"\x89PNG")
 
 

@@ -32,7 +32,8 @@ class Opened:
             viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
         )
         self.page = context.new_page()
-        self.complaints, self.requests = [], []
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))

@@ -4,6 +4,7 @@ import json
 import re
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,7 +31,12 @@ def test_a_large_model_stays_below_three_megabytes():
     random = np.random.default_rng(0)
     X = random.normal(size=(1_500, 30))
     y = X[:, 0] * X[:, 1] + X[:, 2] + random.normal(size=1_500)
-    options = {"n_stages": 10, "early_stopping": False, "n_bootstrap": 2, "random_state": 0}
+    options: dict[str, Any] = {
+        "n_stages": 10,
+        "early_stopping": False,
+        "n_bootstrap": 2,
+        "random_state": 0,
+    }
     text = report.report_html(TSLRegressor(**options).fit(X, y), X, y)
     told = content(text)
     assert len(told["stages"]) == 10

@@ -1,5 +1,7 @@
 """The page in a real browser: its numbers are the model's, and nothing else happens."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,7 +28,12 @@ def flats():
 @pytest.fixture(scope="module")
 def model(flats):
     X, y = flats
-    options = {"n_stages": 3, "early_stopping": False, "n_bootstrap": 5, "random_state": 0}
+    options: dict[str, Any] = {
+        "n_stages": 3,
+        "early_stopping": False,
+        "n_bootstrap": 5,
+        "random_state": 0,
+    }
     return TSLRegressor(**options).fit(X[:1_200], y[:1_200])
 
 

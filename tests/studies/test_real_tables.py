@@ -13,12 +13,14 @@ from tests.studies.stand_ins import bikes, houses
 
 @pytest.fixture(scope="module")
 def housing():
-    return california.measure(*houses(), california.TINY)
+    X, y = houses()
+    return california.measure(X, y, california.TINY)
 
 
 @pytest.fixture(scope="module")
 def riding():
-    return bike.measure(*bikes(), bike.TINY)
+    X, y = bikes()
+    return bike.measure(X, y, bike.TINY)
 
 
 def test_stages_of_a_point_sum_to_its_prediction(housing):

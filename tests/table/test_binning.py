@@ -3,7 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seplearn.table.binning import Bins, NumericAxis, bin_table, find_edges, find_numeric_axis
+from seplearn.table.binning import (
+    Bins,
+    CategoricalAxis,
+    NumericAxis,
+    bin_table,
+    find_edges,
+    find_numeric_axis,
+)
 from seplearn.table.columns import open_table
 
 
@@ -198,3 +205,15 @@ def test_the_range_is_round_unless_values_are_few():
     assert high == round(high)
     assert find_numeric_axis(np.repeat([0.125, 7.75], 20), 255).range == (0.125, 7.75)
     assert find_numeric_axis(np.full(5, np.nan), 255).range is None
+
+
+def test_curves_are_drawn_straight_through_bins_without_rows():
+    axes = (NumericAxis(np.arange(5.0)), CategoricalAxis(("a", "b")), NumericAxis(np.arange(2.0)))
+    shares = [0.0, 0.4, 0.0, 0.0, 0.6, 0.0, 0.0, *[0.0, 1.0, 0.0, 0.0, 0.0], *[0.5, 0.2, 0.3, 0.0]]
+    curve = np.arange(16.0) ** 2
+    expected = curve.copy()
+    expected[:6] = [1.0, 1.0, 6.0, 11.0, 16.0, 16.0]
+    Bins(axes, np.array(shares)).bridge_gaps(curve)
+    np.testing.assert_allclose(curve, expected)
+    Bins(axes, np.zeros(16)).bridge_gaps(curve)  # nothing to bridge from
+    np.testing.assert_allclose(curve, expected)

@@ -243,6 +243,7 @@ def to_model(curves: Curves, axes: Axes) -> SeparationModel:
     effects = None
     if curves.effects is not None:
         effects = curves.effects.values.copy()
+        axes.bins.bridge_gaps(effects)
         _make_exact(effects, axes, 1.0)
     return SeparationModel(axes.bins, curves.intercept, stages, effects=effects)
 
@@ -252,6 +253,7 @@ def to_stage(stage: StageCurves, axes: Axes) -> Stage:
     pair: list[Branch | None] = []
     for sign, there in zip((1.0, -1.0), stage.present, strict=True):
         log_factors = stage.curves[0] + sign * stage.curves[1]
+        axes.bins.bridge_gaps(log_factors)
         _make_exact(log_factors, axes, sign)
         scale = float(stage.scale[0] + sign * stage.scale[1])
         pair.append(Branch(sign, scale, log_factors) if there else None)
