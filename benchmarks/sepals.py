@@ -26,7 +26,13 @@ RESULTS = Path(__file__).parent / "results" / "sepals.json"
 KINDS = {"sepals_r2": "r <= 2", "sepals_r10": "r <= 10"}
 SEEDS = (0, 1, 2)
 N_SWEEPS = 30
-SPEED_CASES = ((2, "monomial", 3), (2, "tent", 4), (10, "monomial", 5), (10, "tent", 4))
+Basis = Literal["tent", "monomial"]
+SPEED_CASES: tuple[tuple[int, Basis, int], ...] = (
+    (2, "monomial", 3),
+    (2, "tent", 4),
+    (10, "monomial", 5),
+    (10, "tent", 4),
+)
 
 
 def fidelity(folder: Path, entry: dict[str, Any], kind: str) -> dict[str, Any]:
@@ -53,9 +59,7 @@ def fidelity(folder: Path, entry: dict[str, Any], kind: str) -> dict[str, Any]:
     }
 
 
-def speed(
-    n_rows: int, rank: int, basis: Literal["tent", "monomial"], degree: int
-) -> dict[str, Any]:
+def speed(n_rows: int, rank: int, basis: Basis, degree: int) -> dict[str, Any]:
     """Sweeps on 8 features, ours and plain, one after the other, twice."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(n_rows, 8))
