@@ -26,7 +26,7 @@ def test_exported_names():
         "Interactions", "LocalExplanation", "PartialDependence", "Reconstruction", "Roles",
         "ShapleyValues", "StageContributions", "StageCurves", "StageMap", "StageRoles",
         "TiltDiagnostics", "bags", "curves", "ice", "importance", "interactions", "local", "maps",
-        "partial_dependence", "reconstruct", "roles", "select_stages", "shapley", "stages", "tilt",
+        "partial_dependence", "reconstruct", "roles", "shapley", "stages", "tilt",
     ]  # fmt: skip
     results = [getattr(explain, name) for name in explain.__all__]
     figures = {r._figure for r in results if hasattr(r, "_figure")}

@@ -6,10 +6,10 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from seplearn import SepALSRegressor, datasets, explain, load_model
+from seplearn._workers import SerialWorkers
 from seplearn.fitting.basis import axis_basis
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.sepals import AlsOptions, fit_sepals
-from seplearn.fitting.workers import SerialWorkers
 from seplearn.table.binning import bin_centres, bin_table
 from seplearn.table.columns import open_table
 from tests import naive_sepals

@@ -17,14 +17,15 @@ from seplearn._params import (
     from_paper_names,
     paper_settings,
 )
+from seplearn._workers import ThreadWorkers, n_threads
 from seplearn.estimator import SeparationEstimator, restored_on_failure
 from seplearn.fitting.fit import check_options, fit_model, make_validation
 from seplearn.fitting.losses import LOSSES
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.progress import Callback, progress
 from seplearn.fitting.reference import reference_rows
-from seplearn.fitting.workers import ThreadWorkers, n_threads
 from seplearn.kernels.arrays import FloatArray
+from seplearn.model.edit import scaled
 from seplearn.table.binning import bin_table, bins_at_most
 from seplearn.table.columns import target_name
 from seplearn.table.constraints import feature_directions
@@ -277,7 +278,7 @@ class TSLRegressor(SeparationEstimator):
             )
             model = replace(model, reference=reference_rows(data, int(self.background_size)))
         to_y = (unit.scale, unit.origin)
-        self._store(schema, model.scaled(*to_y), [record.scaled(*to_y) for record in records])
+        self._store(schema, scaled(model, *to_y), [record.scaled(*to_y) for record in records])
 
     def _options(self, directions: tuple[int, ...]) -> FitOptions:
         names = set(FitOptions.__dataclass_fields__) - {"directions", "loss"}

@@ -83,10 +83,8 @@ def test_maps_without_rows_know_of_no_support(bare):
 
 def test_stages_are_selected_without_reference_rows(bare):
     X, y = table()
-    assert_close(
-        explain.select_stages(bare, [0]).predict(X), bare.intercept_ + bare.predict_stages(X)[:, 0]
-    )
-    assert len(explain.select_stages(bare, [0], X, y).stages_) == 1
+    assert_close(bare.select_stages([0]).predict(X), bare.intercept_ + bare.predict_stages(X)[:, 0])
+    assert len(bare.select_stages([0], X, y).stages_) == 1
 
 
 def stored(model, folder):

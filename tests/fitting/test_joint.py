@@ -6,15 +6,15 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from seplearn.kernels.sweep import fill_products, sweep
 from sklearn.metrics import r2_score
 
 from seplearn import TSLRegressor, datasets, explain
 from seplearn._params import TSL_PARAMETERS
+from seplearn._workers import SerialWorkers
 from seplearn.fitting.joint import JointFit
 from seplearn.fitting.options import FitOptions, TrainingData
-from seplearn.fitting.workers import SerialWorkers
 from seplearn.kernels.arrays import SweepRules
-from seplearn.kernels.sweep import fill_products, sweep
 from seplearn.table.binning import bin_table
 from seplearn.table.columns import open_table
 from tests import naive

@@ -9,9 +9,9 @@ import pytest
 from scipy.optimize import nnls
 
 from seplearn._params import TSL_PARAMETERS
+from seplearn._workers import SerialWorkers
 from seplearn.fitting.joint import JointFit, energy_price, sweep_table
 from seplearn.fitting.options import FitOptions, TrainingData
-from seplearn.fitting.workers import SerialWorkers
 from seplearn.model.stage import Branch, Stage
 from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
 from tests import naive_sweep

@@ -19,7 +19,6 @@ from seplearn.explain.axes import count
 from seplearn.explain.local import LocalExplanation
 from seplearn.kernels.arrays import FloatArray
 from seplearn.report import write_report
-from seplearn.table.binning import NumericAxis
 
 _MOST_STAGES = 12
 _MOST_FEATURES = 8
@@ -196,9 +195,10 @@ def _changed_parameters(estimator: SeparationEstimator) -> str:
 def _axes_text(estimator: SeparationEstimator) -> str:
     rows = []
     for name, axis in zip(estimator._schema.labels, estimator.model_.bins.axes, strict=True):
-        if isinstance(axis, NumericAxis):
-            rows.append((shortened(name), "numbers", f"{len(axis.edges) + 1} bins"))
+        told = axis.describe()
+        if told.kind == "numeric":
+            rows.append((shortened(name), "numbers", f"{told.meanings.count('range')} bins"))
         else:
-            levels = ", ".join(axis.levels[:5]) + (", ..." if len(axis.levels) > 5 else "")
-            rows.append((shortened(name), f"{len(axis.levels)} levels", shortened(levels, 50)))
+            levels = ", ".join(told.levels[:5]) + (", ..." if len(told.levels) > 5 else "")
+            rows.append((shortened(name), f"{len(told.levels)} levels", shortened(levels, 50)))
     return table(("feature", "kind", ""), rows)

@@ -20,7 +20,7 @@ from seplearn.cli.tables import OpenTable, check_columns, opened
 from seplearn.cli.text import note
 from seplearn.estimator import SeparationEstimator
 from seplearn.loading import load_model
-from seplearn.table.binning import CategoricalAxis, NumericAxis
+from seplearn.table.binning import Axis
 
 
 def open_model(path: str) -> SeparationEstimator:
@@ -66,7 +66,7 @@ class _Features:
         self._readers = {
             name: NumberReader(name, table.delimiter)
             for name, axis in zip(self._names, self._axes, strict=True)
-            if isinstance(axis, NumericAxis)
+            if axis.kind == "numeric"
         }
 
     def and_others(self, others: tuple[str, ...]) -> list[str]:
@@ -79,7 +79,7 @@ class _Features:
         """The features of a part whose first row is number ``row``."""
         columns = [
             self._numbers(part[name], name, row)
-            if isinstance(axis, NumericAxis)
+            if axis.kind == "numeric"
             else self._levels(part[name], axis)
             for name, axis in zip(self._names, self._axes, strict=True)
         ]
@@ -94,9 +94,9 @@ class _Features:
     def _numbers(self, column: Any, name: str, row: int) -> Any:
         return _numbers(column, self._readers[name], self._missing, row, self._path)
 
-    def _levels(self, column: Any, axis: CategoricalAxis) -> Any:
-        column = without(as_plain(column), self._missing)
-        return spelled_as(column, (*axis.levels, *axis.rare)) if self._is_text else column
+    def _levels(self, column: Any, axis: Axis) -> Any:
+        column, told = without(as_plain(column), self._missing), axis.describe()
+        return spelled_as(column, (*told.levels, *told.rare)) if self._is_text else column
 
 
 def _numbers(

@@ -16,7 +16,7 @@ from seplearn.explain.maps import StageMap, maps
 from seplearn.explain.reconstruct import Reconstruction, reconstruct
 from seplearn.explain.roles import FeatureRole, Roles, StageRoles, roles
 from seplearn.explain.shapley import ShapleyValues, shapley
-from seplearn.explain.stages import StageContributions, select_stages, stages
+from seplearn.explain.stages import StageContributions, stages
 from seplearn.explain.tilt import Flip, TiltDiagnostics, tilt
 
 __all__ = [
@@ -47,7 +47,6 @@ __all__ = [
     "partial_dependence",
     "reconstruct",
     "roles",
-    "select_stages",
     "shapley",
     "stages",
     "tilt",

@@ -11,7 +11,6 @@ import numpy as np
 
 from seplearn._errors import out_of_range
 from seplearn._rules import check_level
-from seplearn.explain.axes import bin_values
 from seplearn.explain.products import SIDE_SIGN, constants, side_factors, support
 from seplearn.explain.result import Explanation, band_of, distinct_names
 from seplearn.explain.subject import Subject
@@ -187,7 +186,7 @@ class PartialDependence(Explanation):
             zip(self.stages, self.plus, self.minus, strict=True)
         ):
             numbers |= {f"stage_{s}": stage, f"stage_{s}_plus": plus, f"stage_{s}_minus": minus}
-        grids = np.meshgrid(*(bin_values(axis) for axis in self.axes), indexing="ij")
+        grids = np.meshgrid(*(axis.describe().values for axis in self.axes), indexing="ij")
         names = distinct_names(self.names, numbers)
         columns = dict(zip(names, (grid.ravel() for grid in grids), strict=True))
         return columns | {name: values.ravel() for name, values in numbers.items()}

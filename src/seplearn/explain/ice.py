@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn.explain.axes import bin_values
 from seplearn.explain.products import SIDE_SIGN, rest_of_products, side_factors
 from seplearn.explain.result import Explanation, distinct_names
 from seplearn.explain.subject import Subject, check_number
@@ -54,7 +53,7 @@ class IndividualExpectation(Explanation):
     def _columns(self) -> dict[str, Any]:
         """One row per row and bin."""
         n_rows, n_bins = self.values.shape
-        value = np.tile(bin_values(self.axis), n_rows)
+        value = np.tile(self.axis.describe().values, n_rows)
         what = "prediction" if self.stage is None else "contribution"
         (name,) = distinct_names([self.name], {"row", what})
         rows = np.repeat(np.arange(n_rows), n_bins)

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn._rules import check_level
-from seplearn.explain.products import sides
 from seplearn.explain.result import Explanation, band_of
 from seplearn.explain.subject import Subject, check_number
 from seplearn.kernels.arrays import FloatArray
@@ -185,11 +184,8 @@ def _importance(
 
 def _flat_backbone_and_tilt(stage: Stage, size: int) -> tuple[FloatArray, FloatArray]:
     """b_j and d_j in all bins, whatever the signs of the lambda: variances do not see them."""
-    plus, minus = sides(stage)
-    if plus is not None and minus is not None:
-        logs = 0.5 * (plus.log_factors + minus.log_factors)
-        return np.exp(logs), 0.5 * (plus.log_factors - minus.log_factors)
-    only = plus or minus
-    if only is None:
-        return np.ones(size), np.zeros(size)
-    return only.factors(slice(None)), np.zeros(size)
+    if len(stage.active) == 2:
+        logs, tilt = stage.halves
+        return np.exp(logs), tilt
+    factors = [branch.factors(slice(None)) for branch in stage.active]
+    return (factors[0] if factors else np.ones(size)), np.zeros(size)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn.explain.products import scaled_factors, sides
+from seplearn.explain.products import scaled_factors
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
@@ -129,7 +129,7 @@ def _in_unit(model: SeparationModel, rows: Reference) -> tuple[float, list[Branc
 
     Squares of them then neither overflow nor underflow, whatever the unit of y.
     """
-    branches = [b for stage in model.stages for b in sides(stage) if b is not None]
+    branches = [branch for stage in model.stages for branch in stage.active]
     sizes = [float(branch.log_sizes(rows.codes, model.bins).max()) for branch in branches]
     shift = max(sizes, default=0.0)
     return shift, [replace(branch, log_scale=branch.log_scale - shift) for branch in branches]

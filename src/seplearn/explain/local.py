@@ -9,14 +9,12 @@ import numpy as np
 
 from seplearn._rules import check_level
 from seplearn.explain.axes import remark, row_texts
-from seplearn.explain.curves import backbone_and_tilt, stage_scales
 from seplearn.explain.importance import shares
 from seplearn.explain.products import rest_of_products
 from seplearn.explain.result import Explanation, band_of
 from seplearn.explain.subject import Subject, check_position
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.model import SeparationModel
-from seplearn.table.binning import CategoricalAxis
 from seplearn.table.columns import Table, make_frame, open_table
 
 
@@ -157,7 +155,6 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
     fitted = subject.model
     codes = fitted.bins.codes(table, columns)
     backbone, tilt = _at(fitted, codes)
-    scales = np.array([stage_scales(stage) for stage in fitted.stages]).reshape(-1, 2)
     plus, minus = rest_of_products(fitted, codes, ())[:, :, 0].T
     return LocalExplanation(
         names=subject.names,
@@ -169,8 +166,8 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
         minus=minus,
         backbone=backbone,
         tilt=tilt,
-        backbone_scale=scales[:, 0],
-        tilt_intercept=scales[:, 1],
+        backbone_scale=np.array([stage.backbone_scale for stage in fitted.stages]),
+        tilt_intercept=np.array([stage.tilt_intercept for stage in fitted.stages]),
         bands=band_of([other.contributions(codes)[0] for other in fitted.replicates], level),
         interval=band_of([other.predict(codes)[0] for other in fitted.replicates], level),
         remarks=_remarks(subject, table, columns, codes[0]),
@@ -184,8 +181,7 @@ def _remarks(
     bins = subject.model.bins
     found = {}
     for j, (axis, column) in enumerate(zip(bins.axes, columns, strict=True)):
-        is_level = isinstance(axis, CategoricalAxis)
-        value = (table.levels(column) if is_level else table.numbers(column))[0]
+        value = axis.read(table, column)[0]
         found[subject.names[j]] = remark(axis, bins.frequencies[bins.axis(j)], codes[j], value)
     return {name: text for name, text in found.items() if text}
 
@@ -195,7 +191,7 @@ def _at(model: SeparationModel, codes: CodeArray) -> tuple[FloatArray, FloatArra
     at = model.bins.flat(codes)[0]
     curves = np.full((2, len(model.stages), len(at)), np.nan)
     for s, stage in enumerate(model.stages):
-        for part, curve in enumerate(backbone_and_tilt(stage)):
+        for part, curve in enumerate((stage.log_backbone, stage.tilt)):
             if curve is not None:
                 curves[part, s] = curve[at]
     return np.exp(curves[0]), curves[1]

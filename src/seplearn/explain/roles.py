@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn.explain.axes import count, percent
-from seplearn.explain.curves import backbone_and_tilt
 from seplearn.explain.importance import largest, shares, stage_squares
-from seplearn.explain.products import sides, without
+from seplearn.explain.products import without
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject, check_number
 from seplearn.explain.tilt import Flip, TiltDiagnostics, diagnose, places
@@ -88,8 +87,8 @@ class StageRoles:
     stage : int
     weight : float
         Mean square of the stage's contribution as a share of the sum over stages.
-    kind : {"two products", "one product", "no backbone", "nothing"}
-        "no backbone": signed factors, or two products that act on one side.
+    kind : {"two products", "one product", "same side", "signed", "nothing"}
+        What the stage is made of: see :attr:`seplearn.model.Stage.kind`.
     below_zero : float
         Share of the rows at which the stage takes from the prediction.
     features : tuple of FeatureRole
@@ -244,15 +243,7 @@ def _stage_roles(
         for j in range(len(subject.names))
     )
     below_zero = float(rows.weight[value < 0].sum() / rows.weight.sum())
-    return StageRoles(s, weight, _kind(stage), below_zero, features)
-
-
-def _kind(stage: Stage) -> str:
-    if all(branch is None for branch in sides(stage)):
-        return "nothing"
-    if stage.is_two_branch:
-        return "two products"
-    return "one product" if stage.is_one_branch else "no backbone"
+    return StageRoles(s, weight, stage.kind, below_zero, features)
 
 
 def _feature_role(
@@ -289,9 +280,9 @@ def _strengths(
     if whole <= _ROUNDING * size(value):
         return scaling, directing
     at = bins.flat(rows.codes)
-    active = [branch for branch in sides(stage) if branch is not None]
+    active = stage.active
     products = [branch.evaluate(rows.codes, bins) for branch in active]
-    log_backbone, tilt = backbone_and_tilt(stage)
+    log_backbone, tilt = stage.log_backbone, stage.tilt
     quieter = None if log_backbone is None else np.exp(-log_backbone)
     turn = None if tilt is None else np.exp(tilt)
     for j in range(p):

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from seplearn._workers import ThreadWorkers, n_threads
 from seplearn.explain.axes import row_texts
-from seplearn.explain.products import scaled_factors, sides
+from seplearn.explain.products import scaled_factors
 from seplearn.explain.result import Explanation, distinct_names
 from seplearn.explain.subject import Subject
-from seplearn.fitting.workers import ThreadWorkers, n_threads
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.kernels.shapley import add_shapley_values
 from seplearn.model.model import SeparationModel
@@ -149,12 +149,11 @@ def _values(model: SeparationModel, codes: CodeArray, rows: Reference) -> FloatA
     at, background = (model.bins.flat(part) for part in (codes, rows.codes))
     out = np.zeros((len(codes), p))
     for stage in model.stages:
-        for branch in sides(stage):
-            if branch is not None:
-                factors = scaled_factors(branch, p)
-                here, there = factors[at], np.ascontiguousarray(factors[background].T)
-                sign = branch.coefficient_sign
-                add_shapley_values(here, there, rows.weight, nodes, weights, sign, out)
+        for branch in stage.active:
+            factors = scaled_factors(branch, p)
+            here, there = factors[at], np.ascontiguousarray(factors[background].T)
+            sign = branch.coefficient_sign
+            add_shapley_values(here, there, rows.weight, nodes, weights, sign, out)
     return out
 
 

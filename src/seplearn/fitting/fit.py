@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from seplearn._workers import Workers
 from seplearn.fitting.growth import Validation, fit_joint
 from seplearn.fitting.losses import SquaredError
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
 from seplearn.fitting.stagewise import OnStage, fit_stagewise
-from seplearn.fitting.workers import Workers
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord

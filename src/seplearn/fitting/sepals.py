@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from seplearn._workers import Workers
 from seplearn.fitting.basis import (
     Basis,
     PenaltyKind,
@@ -15,7 +16,6 @@ from seplearn.fitting.basis import (
     neutral_where_unseen,
 )
 from seplearn.fitting.options import TrainingData
-from seplearn.fitting.workers import Workers
 from seplearn.kernels.als import (
     dense_normal_equations,
     mode_sums,

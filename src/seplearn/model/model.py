@@ -52,20 +52,6 @@ class SeparationModel:
     bags: tuple[Bag, ...] = ()
     effects: FloatArray | None = None
 
-    def scaled(self, factor: float, origin: float = 0.0) -> SeparationModel:
-        """The model times a positive number, and a constant added."""
-        stages = tuple(stage.scaled(factor) for stage in self.stages)
-        replicates = tuple(replicate.scaled(factor, origin) for replicate in self.replicates)
-        bags = tuple(bag.scaled(factor) for bag in self.bags)
-        return replace(
-            self,
-            intercept=self.intercept * factor + origin,
-            stages=stages,
-            replicates=replicates,
-            bags=bags,
-            effects=None if self.effects is None else self.effects * factor,
-        )
-
     def with_scalars(
         self, scalars: Sequence[tuple[float, float]], intercept: float
     ) -> SeparationModel:

@@ -11,7 +11,6 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 
 from seplearn._errors import out_of_range
-from seplearn.explain.axes import bin_values
 from seplearn.explain.dependence import PartialDependence
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.plots.panel import FeatureAxis, draw
@@ -246,7 +245,7 @@ def _line_colour(feature: FeatureAxis, k: int, n: int) -> Any:
 
 def _word(feature: FeatureAxis, b: int) -> str:
     """A bin in a legend: a level, or a number in the middle of it."""
-    value = bin_values(feature.axis)[b]
+    value = feature.axis.describe().values[b]
     if isinstance(value, str):
         return value
     return "missing" if np.isnan(value) else f"{value:.4g}"

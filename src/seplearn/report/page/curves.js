@@ -37,9 +37,12 @@ function stageBox(stage, first) {
 }
 
 const stageKind = (stage) => ({
-  two: "One product minus another.",
-  one: stage.branches.some((branch) => branch.sign < 0) ? "One product; it takes away." : "One product; it adds.",
+  "two products": "One product minus another.",
+  "one product": stage.products.some((product) => product.sign < 0) ? "One product; it takes away."
+    : "One product; it adds.",
+  "same side": "Two products that act on one side: they have no backbone and tilt.",
   signed: "A product whose factors may be negative: it has no backbone and tilt.",
+  nothing: "It contributes nothing.",
 }[stage.kind]);
 
 function drawStage(stage) {
@@ -47,7 +50,8 @@ function drawStage(stage) {
   const told = page.roles && page.roles[stage.number];
   const strength = (j) => (told ? told.strength[j] : 1);
   const sorted = [...features].sort((a, b) => strength(b.index) - strength(a.index));
-  const acting = sorted.filter((feature) => !told || told.roles[feature.index] !== "idle");
+  const acting = sorted.filter((feature) => stage.features.has(feature.index)
+    && (!told || told.roles[feature.index] !== "idle"));
   const shown = acting.length ? acting : sorted.slice(0, 1);
   const idle = features.length - shown.length;
   body.replaceChildren(
@@ -61,7 +65,7 @@ function featureCurves(stage, feature) {
   const at = state.codes[feature.index];
   const figures = [];
   if (curves.backbone) figures.push(curveFigure(feature, curves.backbone, "backbone", at,
-    stage.kind === "one" ? "Factor: how large the stage is" : "Backbone: how loud the stage is"));
+    stage.kind === "one product" ? "Factor: how large the stage is" : "Backbone: how loud the stage is"));
   if (curves.tilt) figures.push(curveFigure(feature, curves.tilt, "tilt", at, "Tilt: which way it turns"));
   for (const [k, curve] of (curves.factors || []).entries()) {
     figures.push(curveFigure(feature, curve, "factors", at, `Factor of product ${k}`));

@@ -8,7 +8,7 @@ const typicalValue = (feature) => {
   const known = 1 - feature.frequencies[feature.missing];
   let best = 0, sum = 0;
   if (known < 1e-9) return { is: "missing" };
-  if (feature.kind === "levels") {
+  if (feature.kind === "categorical") {
     feature.frequencies.forEach((f, b) => {
       if (b !== feature.missing && f > feature.frequencies[best]) best = b;
     });
@@ -23,8 +23,8 @@ const typicalValue = (feature) => {
 
 // The one value of bin b; of many, the middle with as few digits as stay in the bin and the range.
 function valueIn(feature, b) {
-  const middle = feature.centres[b];
-  if (feature.few) return middle;
+  const middle = feature.values[b];
+  if (feature.has_few_values) return middle;
   const [low, high] = feature.range;
   for (let digits = 3; digits <= 17; digits++) {
     const rounded = Number(middle.toPrecision(digits));
@@ -168,7 +168,7 @@ function refresh() {
 }
 
 function remark(feature, value, code) {
-  if (feature.kind === "levels") {
+  if (feature.kind === "categorical") {
     const name = typeof value === "string" ? `${cut(value, 40)}: n` : "N";
     return code === feature.nOrdered + 2 ? `${name}ever seen in training; it counts as neutral.` : "";
   }
@@ -201,7 +201,7 @@ function drawProfiles() {
     effect.textContent = moves ? `${show(low)} to ${show(high)}` : "no effect here";
     chart.replaceChildren(curveChart(feature, { values }, {
       label: `Prediction as ${feature.name} changes`, colour: "var(--main)", at: state.codes[feature.index],
-      baseline: null, least: 0.01 * (page.spread || 0), yText: feature.kind === "levels" ? show : undefined, size: { width: 270, height: 96 }, most: 6 }));
+      baseline: null, least: 0.01 * (page.spread || 0), yText: feature.kind === "categorical" ? show : undefined, size: { width: 270, height: 96 }, most: 6 }));
   }
 }
 
@@ -249,11 +249,10 @@ function drawAtStage(parts) {
     const turn = curves.tilt ? curves.tilt.values[code] : null;
     return { feature, loud, turn, size: Math.abs(loud ?? 0) + Math.abs(turn ?? 0) };
   }).sort((a, b) => b.size - a.size).slice(0, 6);
-  if (stage.kind === "signed") return put("at-stage", el("p", { class: "note" },
-    `Stage ${s} has signed factors, so no backbone and tilt.`));
+  if (!stage.backbone) return put("at-stage", el("p", { class: "note" }, `Stage ${s}: ${stageKind(stage)}`));
   put("at-stage", el("h3", {}, `Why stage ${s} ${parts[s] < 0 ? "takes away" : "adds"} ${show(Math.abs(parts[s]))}`),
     el("table", { class: "features" }, el("thead", {}, el("tr", {},
-      ["feature", "value", "loudness", ...(stage.kind === "two" ? ["tilt"] : [])].map((text) => el("th", { scope: "col" }, text)))),
+      ["feature", "value", "loudness", ...(stage.tilt ? ["tilt"] : [])].map((text) => el("th", { scope: "col" }, text)))),
     el("tbody", {}, rows.map(({ feature, loud, turn }) => el("tr", {},
       el("td", {}, el("span", { class: "clamp", title: feature.name }, feature.name)),
       el("td", {}, cut(stateText(state.values[feature.index]), 40)),

@@ -1,0 +1,46 @@
+"""The model as a JSON document; ``docs/model-json.md`` tells how to read it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from seplearn.export.describe import describe
+from seplearn.kernels.arrays import FloatArray
+from seplearn.model.model import SeparationModel
+from seplearn.table.schema import Schema
+
+JSON_VERSION = 1
+_FEATURE = {"numeric": ("name", "kind", "edges"), "categorical": ("name", "kind", "levels", "rare")}
+
+
+def to_plain(model: SeparationModel, schema: Schema) -> dict[str, Any]:
+    """The model as plain numbers, strings and lists."""
+    told = describe(model, schema.labels)
+    inner = told["offset"][1:-1]
+    stages = [
+        [
+            {
+                "coefficient": product["sign"] * math.exp(product["log_scale"]),
+                "factors": [part.tolist() for part in np.split(_factors(product), inner)],
+            }
+            for product in stage["products"]
+        ]
+        for stage in told["stages"]
+    ]
+    head = {"format": "seplearn-json", "version": JSON_VERSION, "intercept": told["intercept"]}
+    return head | {"features": [_feature(f) for f in told["features"]], "stages": stages}
+
+
+def _feature(told: dict[str, Any]) -> dict[str, Any]:
+    """The part of a feature that tells the bin of a value."""
+    chosen = {key: told[key] for key in _FEATURE[told["kind"]]}
+    return {k: v if isinstance(v, str) else np.asarray(v).tolist() for k, v in chosen.items()}
+
+
+def _factors(product: dict[str, Any]) -> FloatArray:
+    sizes: FloatArray = np.exp(product["log_factors"])
+    negative = product["negative"]
+    return sizes if negative is None else np.where(negative, -sizes, sizes)
