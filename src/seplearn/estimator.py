@@ -75,7 +75,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         return self.model_.intercept
 
     def predict(self, X: Any) -> FloatArray:
-        """Predicted target, shape (n,): the intercept plus the contributions of all stages.
+        """Predicted target, shape (n,): the intercept plus main effects and all stages.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         """
         share = check_level(level)
         codes = self._codes(X)
-        if self.stages_ and not self.model_.replicates:
+        if not (self.model_.is_constant or self.model_.replicates):
             raise ValueError(
                 "predict_interval needs bootstrap replicates: fit TSLRegressor with "
                 "n_bootstrap=100 (SepALS, and stages whose lambda were refitted, have none)"
@@ -117,7 +117,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
     def predict_stages(self, X: Any) -> FloatArray:
         """Contribution of every stage, shape (n, n_stages).
 
-        Their sum over stages plus ``intercept_`` is the prediction.
+        With ``intercept_``, and the main effects if there are any, they add up to the prediction.
 
         Parameters
         ----------
@@ -134,6 +134,27 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         """
         codes = self._codes(X)
         return self.model_.contributions(codes)
+
+    def predict_effects(self, X: Any) -> FloatArray:
+        """Main effect of every feature, shape (n, p); zeros for a model without main effects.
+
+        With ``intercept_`` and the contributions of all stages they add up to the prediction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+
+        Examples
+        --------
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.rents(500, random_state=0)
+        >>> model = TSLRegressor(n_stages=1, main_effects=True, random_state=0).fit(X, y)
+        >>> parts = model.predict_effects(X).sum(axis=1) + model.predict_stages(X).sum(axis=1)
+        >>> bool(abs(model.intercept_ + parts - model.predict(X)).max() < 1e-9)
+        True
+        """
+        codes = self._codes(X)
+        return self.model_.effect_values(codes)
 
     def select_stages(
         self, stages: Any, X: Any = None, y: Any = None, sample_weight: Any = None

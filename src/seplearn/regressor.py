@@ -38,7 +38,8 @@ class TSLRegressor(SeparationEstimator):
     """Tensor Separation Learning: a sum of stages, each a difference of two positive products.
 
     The model is ``m(x) = c + sum_l (lambda_plus prod_j a_plus_j(x_j) - lambda_minus prod_j
-    a_minus_j(x_j))`` with step curves ``a > 0``. A new stage is the average of a few bagged grids
+    a_minus_j(x_j))`` with step curves ``a > 0``, and with ``main_effects=True`` another curve
+    ``g_j(x_j)`` per feature that is simply added. A new stage is the average of a few bagged grids
     on the residuals; then the curves of all stages are optimised together, each as smooth as the
     data say. The number of stages is chosen on rows held out.
 
@@ -311,6 +312,7 @@ class TSLRegressor(SeparationEstimator):
         codes = self._codes(X)
         # Every stage of the paper's way left the scalars of all stages until then, and no sweeps.
         stagewise = all(record.freedom is None for record in self.history_)
+        stagewise &= self.model_.effects is None
         if not stagewise or len(self.history_) != len(self.stages_):
             raise ValueError(
                 "staged_predict needs a fit with refine='scalars' and all its stages: joint "

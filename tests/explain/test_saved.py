@@ -9,6 +9,7 @@ from safetensors.numpy import load
 
 from seplearn import TSLRegressor, explain, load_model
 from tests.explained import (
+    EFFECTS,
     EXPLANATIONS,
     FITTED,
     NAMES,
@@ -33,7 +34,8 @@ def through_a_file(model, folder):
 def test_a_loaded_model_is_explained_alike_without_training_data(make, tmp_path):
     case = make()
     again = through_a_file(case.subject, tmp_path)
-    for name, explanation in EXPLANATIONS.items():
+    effects = {} if case.model.effects is None else EFFECTS
+    for name, explanation in (EXPLANATIONS | effects).items():
         if name == "maps" and case.model.stages[0].is_signed:
             continue
         mine, theirs = (explanation(model, case.X[:5]) for model in (case.subject, again))

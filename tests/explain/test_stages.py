@@ -8,6 +8,7 @@ import pytest
 from seplearn import TSLRegressor, datasets, explain, load_model
 from seplearn.model import edit
 from tests import naive
+from tests import naive_explain as oracle
 from tests.explained import (
     CASES,
     NAMES,
@@ -16,6 +17,7 @@ from tests.explained import (
     assert_same,
     bands,
     joint,
+    main_effects,
     minus_only,
     one_branch,
     paper,
@@ -41,11 +43,14 @@ def test_over_all_rows(make):
     case = make()
     rows = case.model.reference
     result = explain.stages(case.subject)
-    mean, size, share = by_hand(case.model.contributions(rows.codes), rows.weight)
-    assert_close(result.mean, mean)
-    assert_close(result.mean_size, size)
-    assert_close(result.share, share)
-    assert result.share.sum() == pytest.approx(1.0)
+    effects = oracle.main_effects(case.model, rows.codes).sum(axis=1)
+    parts = np.column_stack([case.model.contributions(rows.codes), effects])
+    mean, size, share = by_hand(parts, rows.weight)
+    assert_close([*result.mean, result.effects_mean], mean)
+    assert_close([*result.mean_size, result.effects_mean_size], size)
+    assert_close(result.share, share[:-1])
+    total = case.model.intercept + result.mean.sum() + result.effects_mean
+    assert total == pytest.approx(rows.weight @ case.model.predict(rows.codes), rel=1e-9)
     assert result.weight == pytest.approx(1.0)
     assert result.n_rows == len(rows.weight)
 
@@ -136,7 +141,9 @@ def test_a_part_of_the_stages_is_their_sum(make, kept):
     case = make()
     model = edit.select_stages(case.model, kept)
     contributions = case.model.contributions(case.codes)[:, kept]
-    assert_close(model.predict(case.codes), case.model.intercept + contributions.sum(axis=1))
+    effects = oracle.main_effects(case.model, case.codes)
+    expected = case.model.intercept + effects.sum(axis=1) + contributions.sum(axis=1)
+    assert_close(model.predict(case.codes), expected)
     np.testing.assert_array_equal(model.contributions(case.codes), contributions)
     if isinstance(case.subject, TSLRegressor):
         small = case.subject.select_stages(kept)
@@ -193,6 +200,7 @@ REFITS = {
     "paper": (paper, "ols", False),
     "signed": (single, "ols", True),  # signed products get any coefficient
     "array": (array, "nnls", True),
+    "main effects": (main_effects, "nnls", True),  # which stay as they are
 }
 
 
@@ -208,7 +216,8 @@ def test_refitted_lambda_are_the_least_squares_optimum(make, scalars, intercept,
     stages = [case.model.stages[s] for s in kept]
     columns = unit_columns(stages, codes, case.model.bins)
     plain = np.ones(160) if weight is None else weight
-    best = naive.backfit(columns, y, plain, scalars, intercept)
+    effects = oracle.main_effects(case.model, codes).sum(axis=1)
+    best = effects + naive.backfit(columns, y - effects, plain, scalars, intercept)
     # Where products nearly coincide, coefficients are not determined; what they predict is.
     np.testing.assert_allclose(small.predict(X), best, rtol=1e-5, atol=1e-6 * y.std())
     loss = np.sum(plain * (y - small.predict(X)) ** 2)

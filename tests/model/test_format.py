@@ -40,6 +40,8 @@ VARIANTS = {
     "random state": {"random_state": np.random.RandomState(3)},
     "columns": {"categorical_features": ["flag"], "n_jobs": 2},
     "bands": {"n_bootstrap": 3, "monotonic_cst": {"number": 1}},
+    "main effects": {"main_effects": True},
+    "bands of main effects": {"main_effects": True, "n_bootstrap": 3},
 }
 
 
@@ -51,6 +53,10 @@ def test_a_loaded_model_is_the_model(options, tmp_path):
     again = load_model(tmp_path / "m.tsl")
     np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
     np.testing.assert_array_equal(again.predict_stages(frame), model.predict_stages(frame))
+    np.testing.assert_array_equal(again.predict_effects(frame), model.predict_effects(frame))
+    assert (again.model_.effects is None) == (not options.get("main_effects", False))
+    if options.get("n_bootstrap"):
+        np.testing.assert_array_equal(again.predict_interval(frame), model.predict_interval(frame))
     assert again.history_ == model.history_
     staged = [m.staged_predict(frame) if m.refine == "scalars" else () for m in (again, model)]
     for one, other in zip(*staged, strict=True):

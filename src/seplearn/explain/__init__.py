@@ -8,6 +8,7 @@ by name or by position.
 from seplearn.explain.bags import BagCurves, bags
 from seplearn.explain.curves import Curve, StageCurves, curves
 from seplearn.explain.dependence import PartialDependence, partial_dependence
+from seplearn.explain.effects import MainEffects, main_effects
 from seplearn.explain.ice import IndividualExpectation, ice
 from seplearn.explain.importance import Importance, importance
 from seplearn.explain.interactions import Interactions, interactions
@@ -28,6 +29,7 @@ __all__ = [
     "IndividualExpectation",
     "Interactions",
     "LocalExplanation",
+    "MainEffects",
     "PartialDependence",
     "Reconstruction",
     "Roles",
@@ -43,6 +45,7 @@ __all__ = [
     "importance",
     "interactions",
     "local",
+    "main_effects",
     "maps",
     "partial_dependence",
     "reconstruct",

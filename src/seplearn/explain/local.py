@@ -1,4 +1,4 @@
-"""One prediction, explained: what every stage adds, what gates it and what turns it."""
+"""One prediction, explained: what main effects and stages add, what gates and turns a stage."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from seplearn.table.columns import Table, make_frame, open_table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalExplanation(Explanation):
-    """The prediction of one row: ``intercept + contributions.sum()``.
+    """The prediction of one row: ``intercept + effects.sum() + contributions.sum()``.
 
     Attributes
     ----------
     names, values : tuple of str
         The features and the row's values.
     prediction, intercept : float
+    effects : array of shape (p,)
+        The main effect of every feature; zeros for a model without main effects.
     contributions : array of shape (n_stages,)
         What every stage adds to the prediction, in the unit of y.
     plus, minus : array of shape (n_stages,)
@@ -40,6 +42,8 @@ class LocalExplanation(Explanation):
         b_0 and d_0 of every stage.
     bands : array of shape (2, n_stages), or None
         Bootstrap bands of the contributions.
+    effect_bands : array of shape (2, p), or None
+        Bootstrap bands of the main effects.
     interval : array of shape (2,), or None
         Bootstrap interval of the prediction.
     remarks : dict of str to str
@@ -64,6 +68,7 @@ class LocalExplanation(Explanation):
     values: tuple[str, ...]
     prediction: float
     intercept: float
+    effects: FloatArray
     contributions: FloatArray
     plus: FloatArray
     minus: FloatArray
@@ -72,6 +77,7 @@ class LocalExplanation(Explanation):
     backbone_scale: FloatArray
     tilt_intercept: FloatArray
     bands: FloatArray | None = None
+    effect_bands: FloatArray | None = None
     interval: FloatArray | None = None
     remarks: dict[str, str] = field(default_factory=dict)
 
@@ -92,20 +98,27 @@ class LocalExplanation(Explanation):
         return other
 
     def _columns(self) -> dict[str, Any]:
-        """One row per stage, the intercept last: ``contribution`` sums to the prediction."""
+        """One row per stage, then main effects, the intercept last.
+
+        ``contribution`` sums to the prediction. Only with main effects there is a column
+        ``feature``, which says whose they are.
+        """
         n = len(self.contributions)
-        nothing = [np.nan]
+        features = self.names if self.effects.any() else ()
+        effects = self.effects[: len(features)]
+        nothing = np.full(len(features) + 1, np.nan)
         columns: dict[str, Any] = {
-            "stage": [*(str(s) for s in range(n)), "intercept"],
-            "contribution": np.append(self.contributions, self.intercept),
-            "plus": np.append(self.plus, nothing),
-            "minus": np.append(self.minus, nothing),
-            "backbone_scale": np.append(self.backbone_scale, nothing),
-            "tilt_intercept": np.append(self.tilt_intercept, nothing),
+            "stage": [*(str(s) for s in range(n)), *("main effect" for _ in features), "intercept"],
+            "contribution": np.concatenate([self.contributions, effects, [self.intercept]]),
         }
-        if self.bands is not None:
-            columns["contribution_lower"] = np.append(self.bands[0], nothing)
-            columns["contribution_upper"] = np.append(self.bands[1], nothing)
+        if features:
+            columns["feature"] = [*("" for _ in range(n)), *features, ""]
+        for name in ("plus", "minus", "backbone_scale", "tilt_intercept"):
+            columns[name] = np.append(getattr(self, name), nothing)
+        if self.bands is not None and self.effect_bands is not None:
+            for end, name in enumerate(("contribution_lower", "contribution_upper")):
+                ends = self.effect_bands[end, : len(features)]
+                columns[name] = np.concatenate([self.bands[end], ends, [np.nan]])
         return columns
 
     def feature_frame(self) -> Any:
@@ -142,7 +155,7 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
     >>> X, y = datasets.masked_interaction(1000, random_state=0)
     >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
     >>> local = explain.local(model, X, row=7)
-    >>> total = local.intercept + local.contributions.sum()
+    >>> total = local.intercept + local.effects.sum() + local.contributions.sum()
     >>> bool(abs(total - model.predict(X)[7]) < 1e-9)
     True
     """
@@ -161,6 +174,7 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
         values=row_texts(fitted.bins.axes, table, columns)[0],
         prediction=float(fitted.predict(codes)[0]),
         intercept=fitted.intercept,
+        effects=fitted.effect_values(codes)[0],
         contributions=fitted.contributions(codes)[0],
         plus=plus,
         minus=minus,
@@ -169,6 +183,7 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
         backbone_scale=np.array([stage.backbone_scale for stage in fitted.stages]),
         tilt_intercept=np.array([stage.tilt_intercept for stage in fitted.stages]),
         bands=band_of([other.contributions(codes)[0] for other in fitted.replicates], level),
+        effect_bands=band_of([other.effect_values(codes)[0] for other in fitted.replicates], level),
         interval=band_of([other.predict(codes)[0] for other in fitted.replicates], level),
         remarks=_remarks(subject, table, columns, codes[0]),
         library=subject.schema.library or table.library,

@@ -94,8 +94,8 @@ def shapley(
 
     A coalition's value is the mean prediction with its features from the row and all others from
     a background row. For a product the average over coalitions is an integral of a polynomial,
-    which a few Gauss-Legendre nodes give exactly. Time grows with rows times background rows
-    times the square of the number of features.
+    which a few Gauss-Legendre nodes give exactly; a main effect is all its feature's. Time grows
+    with rows times background rows times the square of the number of features.
 
     Parameters
     ----------
@@ -147,7 +147,8 @@ def _values(model: SeparationModel, codes: CodeArray, rows: Reference) -> FloatA
     nodes, weights = np.polynomial.legendre.leggauss((p + 1) // 2)
     nodes, weights = 0.5 + 0.5 * nodes, 0.5 * weights
     at, background = (model.bins.flat(part) for part in (codes, rows.codes))
-    out = np.zeros((len(codes), p))
+    # What is additive needs no coalitions: a main effect is its feature's own.
+    out = model.effect_values(codes) - rows.weight @ model.effect_values(rows.codes)
     for stage in model.stages:
         for branch in stage.active:
             factors = scaled_factors(branch, p)

@@ -27,7 +27,9 @@ class StageContributions(Explanation):
     mean, mean_size : array of shape (n_stages,)
         Mean contribution, and mean of its absolute value, in the unit of y.
     share : array of shape (n_stages,)
-        ``mean_size`` as a share of the sum over stages.
+        ``mean_size`` as a share of the sum over stages, and of ``effects_mean_size``.
+    effects_mean, effects_mean_size : float
+        The same of what main effects add together; zero for a model without main effects.
     weight : float
         Share of the rows that lie in the region.
     n_rows : int
@@ -55,6 +57,8 @@ class StageContributions(Explanation):
     weight: float
     n_rows: int
     region: str = ""
+    effects_mean: float = 0.0
+    effects_mean_size: float = 0.0
 
     def _columns(self) -> dict[str, Any]:
         return {
@@ -100,12 +104,16 @@ def stages(
             f"region must hold at least one row of the background, got {dict(region or {})!r}, "
             f"which holds none of {len(rows.weight)}; give a wider region or a larger background"
         )
-    contributions = subject.model.contributions(rows.codes[inside])
-    mean_size = np.average(np.abs(contributions), axis=0, weights=weight)
+    effects = subject.model.effect_values(rows.codes[inside]).sum(axis=1)
+    parts = np.column_stack([effects, subject.model.contributions(rows.codes[inside])])
+    mean = np.average(parts, axis=0, weights=weight)
+    mean_size = np.average(np.abs(parts), axis=0, weights=weight)
     return StageContributions(
-        mean=np.average(contributions, axis=0, weights=weight),
-        mean_size=mean_size,
-        share=shares(mean_size),
+        mean=mean[1:],
+        mean_size=mean_size[1:],
+        share=shares(mean_size)[1:],
+        effects_mean=float(mean[0]),
+        effects_mean_size=float(mean_size[0]),
         weight=float(weight.sum()),
         n_rows=len(weight),
         region=", ".join(f"{key}: {value}" for key, value in (region or {}).items()),

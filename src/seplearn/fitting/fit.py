@@ -29,6 +29,7 @@ def check_options(
             "monotonic_cst": any(options.directions),
             "n_bootstrap > 0": n_bootstrap > 0,
             "early_stopping=True": early_stopping != "auto" and bool(early_stopping),
+            "main_effects=True": options.main_effects,
         }
         if any(given.values()):
             raise ValueError(f"{_first(given)} needs refine='joint', got refine='scalars'")

@@ -12,8 +12,13 @@ from seplearn.model.model import SeparationModel
 def refit_scalars(
     model: SeparationModel, data: TrainingData, scalars: Scalars, fit_intercept: bool
 ) -> SeparationModel:
-    """The model with the lambda and the constant that fit ``data`` best; it has no replicates."""
-    projection = Projection(data, scalars, fit_intercept)
+    """The model with the lambda and the constant that fit ``data`` best; it has no replicates.
+
+    Main effects stay as they are: the stages are fitted to what these leave.
+    """
+    effects = model.effect_values(data.codes).sum(axis=1)
+    rest = replace(data, target=data.target - effects)
+    projection = Projection(rest, scalars, fit_intercept)
     unit = [stage.with_scalars(1.0, 1.0) for stage in model.stages]
     for stage in unit:
         for branch in stage.branches:
