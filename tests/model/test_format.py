@@ -189,9 +189,10 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         TSLRegressor(**QUICK).fit(frame, y).save(tmp_path / "nowhere" / "m.tsl")
 
 
-def test_the_plain_form_is_json_and_scores(tmp_path):
+@pytest.mark.parametrize("main_effects", [False, True])
+def test_the_plain_form_is_json_and_scores(main_effects):
     frame, y = mixed_table()
-    model = TSLRegressor(**QUICK).fit(frame, y)
+    model = TSLRegressor(**QUICK, main_effects=main_effects).fit(frame, y)
     text = json.dumps(model.to_dict(), allow_nan=False)
     page = Path(seplearn.__file__).parents[2] / "docs" / "model-json.md"
     scorer = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
@@ -203,6 +204,8 @@ def test_the_plain_form_is_json_and_scores(tmp_path):
     ]
     rows += [{"number": 99.0, "level": "never seen", "flag": True}]
     plain = json.loads(text)
+    assert plain["version"] == (2 if main_effects else 1)
+    assert ("effects" in plain) == main_effects
     expected = model.predict(pd.DataFrame(rows))
     np.testing.assert_allclose([scope["predict"](plain, r) for r in rows], expected, rtol=1e-9)
 

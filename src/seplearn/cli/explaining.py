@@ -7,6 +7,7 @@ import json
 import click
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 
 from seplearn import explain as explanations
 from seplearn.cli.options import missing_option
@@ -17,6 +18,7 @@ from seplearn.cli.told import evaluation_text, model_text
 from seplearn.estimator import SeparationEstimator
 from seplearn.explain.axes import count
 from seplearn.explain.local import LocalExplanation
+from seplearn.explain.result import Explanation
 from seplearn.kernels.arrays import FloatArray
 from seplearn.report import write_report
 
@@ -56,14 +58,23 @@ def explain(model: str, table: str, row: int, as_json: bool, missing: tuple[str,
 
 
 def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
-    """The largest stages by number, the others in one step."""
-    sizes = np.abs(local.contributions)
-    largest = np.sort(np.argsort(-sizes, kind="stable")[:_MOST_STAGES])
-    steps = [(f"stage {s}", float(local.contributions[s])) for s in largest]
-    rest = len(sizes) - len(largest)
+    """The largest main effects by name and stages by number, the others in one step each."""
+    steps = []
+    if local.effects.any():
+        names = [f"main effect of {shortened(name, 24)}" for name in local.names]
+        steps += _largest(local.effects, names, _MOST_FEATURES, "other main effect")
+    names = [f"stage {s}" for s in range(len(local.contributions))]
+    return steps + _largest(local.contributions, names, _MOST_STAGES, "other stage")
+
+
+def _largest(
+    values: FloatArray, names: list[str], most: int, others: str
+) -> list[tuple[str, float]]:
+    largest = np.sort(np.argsort(-np.abs(values), kind="stable")[:most])
+    steps = [(names[k], float(values[k])) for k in largest]
+    rest = len(values) - len(largest)
     if rest:
-        others = float(local.contributions.sum() - local.contributions[largest].sum())
-        steps.append((count(rest, "other stage"), others))
+        steps.append((count(rest, others), float(values.sum() - values[largest].sum())))
     return steps
 
 
@@ -99,6 +110,7 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
         "intercept": local.intercept,
         "values": dict(zip(local.names, local.values, strict=True)),
         "remarks": local.remarks,
+        "main_effects": dict(zip(local.names, local.effects.tolist(), strict=True)),
         "stages": [
             {
                 "stage": s,
@@ -117,15 +129,22 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
     "-o", "--output", default=PIPE, help="A .csv or .parquet file; CSV to a pipe if not given."
 )
 def curves(model: str, output: str) -> None:
-    """Write every curve of MODEL as a table: a row per stage, feature and bin."""
+    """Write every curve of MODEL as a table: a row per stage, feature and bin.
+
+    Main effects, if the model has any, come last; they belong to no stage.
+    """
     check_output(output, (model,))
     estimator = open_model(model)
-    if not estimator.stages_:
+    if estimator.model_.is_constant:
         raise ValueError(f"{model} is a constant: it has no curves")
+    shown: list[Explanation] = [
+        explanations.curves(estimator, s) for s in range(len(estimator.stages_))
+    ]
+    if estimator.model_.effects is not None:
+        shown.append(explanations.main_effects(estimator))
+    parts = [nw.from_native(one.frame()).to_arrow() for one in shown]
     with TableWriter(output) as writer:
-        for s in range(len(estimator.stages_)):
-            frame = nw.from_native(explanations.curves(estimator, s).frame())
-            writer.write(frame.to_arrow())
+        writer.write(pa.concat_tables(parts, promote_options="default"))
 
 
 @click.command()
@@ -173,6 +192,7 @@ def info(model: str) -> None:
     lines = [
         (
             f"{type(estimator).__name__} for {target}: {count(len(estimator.stages_), 'stage')}, "
+            f"{'' if estimator.model_.effects is None else 'main effects, '}"
             f"{estimator.n_features_in_} features, constant {number(estimator.intercept_)}"
         ),
         (

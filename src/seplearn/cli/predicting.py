@@ -16,6 +16,7 @@ from seplearn.cli.text import is_terminal, say
 from seplearn.estimator import SeparationEstimator
 
 _OWN_NAMES = ("prediction", "lower", "upper", "intercept")
+_OWN_BEGINNINGS = ("stage ", "main effect of ")
 
 
 @click.command()
@@ -24,7 +25,11 @@ _OWN_NAMES = ("prediction", "lower", "upper", "intercept")
 @click.option(
     "-o", "--output", default=PIPE, help="A .csv or .parquet file; CSV to a pipe if not given."
 )
-@click.option("--stages", is_flag=True, help="Add a column with what every stage contributes.")
+@click.option(
+    "--stages",
+    is_flag=True,
+    help="Add a column with what every stage, and main effect, contributes.",
+)
 @click.option(
     "--interval",
     is_flag=True,
@@ -54,12 +59,12 @@ def predict(
     zcat new.csv.gz | seplearn predict rent.tsl - | head
     """  # noqa: D301
     keep = tuple(dict.fromkeys(keep))
-    clash = [name for name in keep if name in _OWN_NAMES or name.startswith("stage ")]
+    clash = [name for name in keep if name in _OWN_NAMES or name.startswith(_OWN_BEGINNINGS)]
     if clash:
         raise ValueError(f"--keep must not be a name that predictions have, got {clash[0]!r}")
     check_output(output, (model, table))
     estimator = open_model(model)
-    if interval and estimator.stages_ and not estimator.model_.replicates:
+    if interval and not (estimator.model_.is_constant or estimator.model_.replicates):
         raise ValueError(
             "--interval needs a model with bootstrap replicates: seplearn fit ... --n-bootstrap 100"
         )
@@ -88,5 +93,9 @@ def _predictions(
     if stages:
         parts = estimator.predict_stages(features)
         columns["intercept"] = pa.array([estimator.intercept_] * len(parts), pa.float64())
+        if estimator.model_.effects is not None:
+            effects = estimator.predict_effects(features).T
+            names = (f"main effect of {name}" for name in estimator._schema.labels)
+            columns |= dict(zip(names, effects, strict=True))
         columns |= {f"stage {s}": parts[:, s] for s in range(parts.shape[1])}
     return columns

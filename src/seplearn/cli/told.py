@@ -16,7 +16,7 @@ _SMALLEST = 0.001  # smaller stages are told together
 
 def model_text(model: SeparationEstimator) -> str:
     """Stages and features in tables; needs the reference rows of the model."""
-    if not model.stages_:
+    if model.model_.is_constant:
         return f"The model is a constant: {number(model.intercept_)}. No feature helps to predict."
     if model.model_.reference is None:
         return (
@@ -31,6 +31,9 @@ def _stages(model: SeparationEstimator) -> str:
     ordered = sorted(roles.stages, key=lambda stage: -stage.weight)
     told = [stage for stage in ordered if stage.weight >= _SMALLEST]
     rows = [(str(stage.stage), percent(stage.weight), stage.sentence) for stage in told]
+    if roles.effects:
+        effects = f"main effects: {', '.join(roles.effects)}"
+        rows.insert(0, ("", percent(roles.effects_weight), effects))
     rest = len(ordered) - len(told)
     if rest:
         share = sum(stage.weight for stage in ordered[len(told) :])

@@ -18,7 +18,7 @@ from seplearn.table.binning import Axis, Bins
 
 
 def describe(model: SeparationModel, names: Sequence[str]) -> dict[str, Any]:
-    """The features and their bins, the constant, and the stages.
+    """The features and their bins, the constant, main effects (None without any), and the stages.
 
     Curves are flat arrays in which the bins of all features lie one after the other, those of
     feature j at ``offset[j]:offset[j + 1]``.
@@ -31,6 +31,7 @@ def describe(model: SeparationModel, names: Sequence[str]) -> dict[str, Any]:
             for j, (name, axis) in enumerate(zip(names, bins.axes, strict=True))
         ],
         "intercept": model.intercept,
+        "effects": model.effects,
         "stages": [describe_stage(stage, bins) for stage in model.stages],
     }
 

@@ -12,7 +12,8 @@ from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.table.schema import Schema
 
-JSON_VERSION = 1
+# 2: main effects. A model without them is written as version 1, which older readers know.
+JSON_VERSION = 2
 _FEATURE = {"numeric": ("name", "kind", "edges"), "categorical": ("name", "kind", "levels", "rare")}
 
 
@@ -30,8 +31,17 @@ def to_plain(model: SeparationModel, schema: Schema) -> dict[str, Any]:
         ]
         for stage in told["stages"]
     ]
-    head = {"format": "seplearn-json", "version": JSON_VERSION, "intercept": told["intercept"]}
-    return head | {"features": [_feature(f) for f in told["features"]], "stages": stages}
+    effects = told["effects"]
+    plain = {
+        "format": "seplearn-json",
+        "version": 1 if effects is None else JSON_VERSION,
+        "intercept": told["intercept"],
+        "features": [_feature(feature) for feature in told["features"]],
+        "stages": stages,
+    }
+    if effects is not None:
+        plain["effects"] = [part.tolist() for part in np.split(effects, inner)]
+    return plain
 
 
 def _feature(told: dict[str, Any]) -> dict[str, Any]:

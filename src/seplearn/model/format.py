@@ -10,7 +10,6 @@ import stat
 import sys
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,7 +19,7 @@ from seplearn._errors import ModelFormatError
 from seplearn._files import check_target, replaced
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.checks import Supply, count, finite, flag, floats, require, table, text_or_none
-from seplearn.model.container import Arrays, pack, unpack
+from seplearn.model.container import Arrays, pack, pack_texts, unpack, unpack_texts
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.header import (
     plain_parameter,
@@ -134,7 +133,7 @@ def encode(stored: StoredModel) -> bytes:
         | _branch_arrays(stored.model)
         | _replicate_arrays(stored.model)
         | _effect_arrays(stored.model)
-        | _text_arrays(texts)
+        | dict(zip(("names", "name_ends"), pack_texts(texts), strict=True))
         | {"history_scalars": np.array(scalars, dtype=np.float64).reshape(-1, 2)}
     )
     return pack(json.dumps(header), arrays)
@@ -208,14 +207,6 @@ def _effect_arrays(model: SeparationModel) -> Arrays:
     }
 
 
-def _text_arrays(texts: list[str]) -> Arrays:
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    return {
-        "names": np.frombuffer(b"".join(encoded), dtype=np.uint8),
-        "name_ends": np.cumsum([len(text) for text in encoded], dtype=np.int64),
-    }
-
-
 def decode(data: bytes, source: str) -> StoredModel:
     """The model in the bytes of a file; every number is checked before it is believed."""
     return _read(io.BytesIO(data), len(data), source)
@@ -228,7 +219,7 @@ def _read(file: BinaryIO, size: int, source: str) -> StoredModel:
         is_new = header["version"] == VERSION
         require(container.has_checksum == is_new, "a checksum belongs to files from version 4 on")
         if is_new:
-            return _assemble(header, arrays, _read_texts(arrays))
+            return _assemble(header, arrays, unpack_texts(arrays["names"], arrays["name_ends"]))
         require(not _EFFECT_ARRAYS & set(arrays), "main effects belong to files from version 4 on")
         return _assemble(*as_version_4(header, arrays))
     except ModelFormatError as error:
@@ -251,17 +242,6 @@ def _read_header(text: str) -> dict[str, Any]:
     unknown = sorted(set(header) - _HEADER)
     require(not unknown, f"unknown fields {unknown[:3]} of the header")
     return dict(header)
-
-
-def _read_texts(arrays: Arrays) -> list[str]:
-    raw, ends = arrays["names"], arrays["name_ends"]
-    require(raw.dtype == np.uint8 and raw.ndim == 1, "type of the texts")
-    require(ends.dtype == np.int64 and ends.ndim == 1, "type of the ends of texts")
-    bounds = np.concatenate([[0], ends])
-    ordered = bool((bounds[1:] >= bounds[:-1]).all()) and bounds[-1] == len(raw)
-    require(ordered, "ends of the texts")
-    data, places = raw.tobytes(), bounds.tolist()
-    return [data[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(places)]
 
 
 def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> StoredModel:

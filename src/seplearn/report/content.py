@@ -41,6 +41,8 @@ def page_content(
         "library": version("seplearn"),
         "kind": model._kind,
         "intercept": told["intercept"],
+        "effects": _encoded(told["effects"]),
+        "effect_bands": _effect_bands(model),
         "spread": None if background is None else _spread(model, background),
         "features": [_encoded(feature) for feature in told["features"]],
         "stages": [
@@ -106,6 +108,13 @@ def _bands(model: SeparationEstimator, s: int) -> dict[str, Any]:
     return bands
 
 
+def _effect_bands(model: SeparationEstimator) -> dict[str, Any] | None:
+    """Bands of the main effects, if there are any."""
+    if model.model_.effects is None or not model.model_.replicates:
+        return None
+    return _rounded(np.concatenate(explain.main_effects(model).bands, axis=1))
+
+
 def _encoded(value: Any) -> Any:
     """A description in which arrays are texts, as the page reads them."""
     if isinstance(value, dict):
@@ -120,7 +129,7 @@ def _encoded(value: Any) -> Any:
 def _told(model: SeparationEstimator, background: Reference | None) -> dict[str, Any]:
     """Explanations that average over rows; None where there are no rows to average over."""
     if background is None:
-        return {"roles": None, "matters": None, "pairs": None}
+        return {"roles": None, "effect_roles": None, "matters": None, "pairs": None}
     roles = explain.roles(model, background=background)
     together = explain.interactions(model, background=background)
     importance = explain.importance(model, background=background)
@@ -136,6 +145,7 @@ def _told(model: SeparationEstimator, background: Reference | None) -> dict[str,
             }
             for stage in roles.stages
         ],
+        "effect_roles": {"features": list(roles.effects), "weight": roles.effects_weight},
         "matters": {
             "main": together.main.tolist(),
             "total": together.total.tolist(),

@@ -1,11 +1,16 @@
 // The stages: a sentence each, and the curves they are made of.
 
-const COLOURS = { backbone: "var(--main)", tilt: "var(--tilt)", factors: "var(--main)" };
-const open = new Set();  // numbers of the stages whose curves are drawn
+const COLOURS = { effect: "var(--main)", backbone: "var(--main)", tilt: "var(--tilt)", factors: "var(--main)" };
+const open = new Set();  // numbers of the stages whose curves are drawn, and "effects"
 
 function tellStages() {
-  if (!stages.length) {
+  if (isConstant) {
     put("stages-body", el("p", {}, "There are no stages: every prediction is the same constant."));
+    return;
+  }
+  const additive = effects === null ? null : effectsBox();
+  if (!stages.length) {
+    put("stages-body", el("p", { class: "lead" }, "There are no stages: features add what they do by themselves."), additive);
     return;
   }
   const numbers = stages.map((stage) => stage.number);
@@ -16,9 +21,32 @@ function tellStages() {
   put("stages-body",
     el("p", { class: "lead" }, `${page.roles ? "The largest first. " : ""}Open one to see its curves; the `
       + "dot is the row of the what-if panel. To scale is to make the stage larger or smaller, to direct "
-      + "is to decide whether it adds or takes away."), boxes,
+      + "is to decide whether it adds or takes away."), additive, boxes,
     small.length ? el("details", {}, el("summary", {}, `${plural(small.length, "smaller stage")}`),
       small.map((number) => stageBox(stages[number], false))) : null);
+}
+
+function effectsBox() {
+  const told = page.effect_roles;
+  const box = el("details", { class: "stage", "data-stage": "effects" },
+    el("summary", {}, el("b", {}, "Main effects"), " ",
+      told ? el("span", { class: "note" }, `${percent(told.weight)} of the size of all parts`) : null,
+      el("p", {}, `What features add by themselves, whatever the others are${told && told.features.length
+        ? `: ${told.features.map((name) => cut(name, 60)).join(", ")}` : ""}.`)),
+    el("div", { class: "curve-body" }));
+  box.addEventListener("toggle", () => {
+    if (box.open) { open.add("effects"); drawEffects(); } else open.delete("effects");
+  });
+  return box;
+}
+
+function drawEffects() {
+  const body = document.querySelector('[data-stage="effects"] .curve-body');
+  const acting = order.map((j) => features[j]).filter((feature) => effectOf(feature).values.some((v) => v !== 0));
+  body.replaceChildren(el("div", { class: "tiles" }, acting.map((feature) => el("div", { class: "tile" },
+    el("h3", {}, el("span", { class: "clamp", title: feature.name }, feature.name)),
+    el("div", { class: "curves" }, curveFigure(feature, effectOf(feature), "effect", state.codes[feature.index],
+      "Main effect: what it adds"))))));
 }
 
 function stageBox(stage, first) {
@@ -26,7 +54,8 @@ function stageBox(stage, first) {
   const body = el("div", { class: "curve-body" });
   const box = el("details", { class: "stage", "data-stage": stage.number },
     el("summary", {}, el("b", {}, `Stage ${stage.number}`), " ",
-      told ? el("span", { class: "note" }, `${percent(told.weight)} of the size of all stages`) : null,
+      told ? el("span", { class: "note" }, `${percent(told.weight)} of the size of all ${
+        effects === null ? "stages" : "parts"}`) : null,
       el("p", {}, told ? `${told.sentence}.` : stageKind(stage))),
     body);
   box.addEventListener("toggle", () => {
@@ -79,7 +108,8 @@ function curveFigure(feature, curve, part, at, caption) {
   const logs = part === "backbone";
   const options = {
     label: `${part} of ${feature.name}`, colour: COLOURS[part], at,
-    baseline: part === "factors" ? null : 0, least: part === "factors" ? 0 : 0.1,
+    baseline: part === "factors" ? null : 0,
+    least: { factors: 0, effect: 0.01 * (page.spread || 0) }[part] ?? 0.1,
     yTicks: logs ? multipleTicks : undefined,
     yText: logs ? (v) => `\u00d7${short(Number(Math.exp(v).toPrecision(3)))}` : undefined,
   };
@@ -87,5 +117,7 @@ function curveFigure(feature, curve, part, at, caption) {
 }
 
 function refreshCurves() {
-  for (const number of open) drawStage(stages[number]);
+  for (const number of open) {
+    if (number === "effects") drawEffects(); else drawStage(stages[number]);
+  }
 }

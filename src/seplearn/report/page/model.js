@@ -58,6 +58,11 @@ const stages = page.stages.map((given, number) => {
   };
 });
 
+// Main effects: a curve per feature that is simply added; null for a model without.
+const effects = page.effects && doubles(page.effects);
+const effectBands = page.effect_bands && drawable(page.effect_bands);
+const isConstant = !stages.length && effects === null;
+
 // A value is a number, the name of a level, or {is: "missing" | "rare" | "unseen"}.
 function binOf(feature, value) {
   if (feature.kind === "numeric") {
@@ -96,12 +101,21 @@ function contributionOf(stage, codes) {
   return sum;
 }
 
-const contributionsAt = (codes) => stages.map((stage) => contributionOf(stage, codes));
-const predictionOf = (parts) => parts.reduce((sum, part) => sum + part, page.intercept);
+function effectsAt(codes, without = -1) {
+  if (effects === null) return 0;
+  return features.reduce((sum, feature, j) => (j === without ? sum : sum + effects[feature.offset + codes[j]]), 0);
+}
+
+const partsAt = (codes) => ({
+  effects: effectsAt(codes),
+  stages: stages.map((stage) => contributionOf(stage, codes)),
+});
+const predictionOf = (parts) => parts.stages.reduce((sum, part) => sum + part, page.intercept + parts.effects);
 
 // The prediction in every bin of one feature, all others held where they are.
 function profileOf(feature, codes) {
-  const out = new Float64Array(feature.nBins).fill(page.intercept);
+  const out = new Float64Array(feature.nBins).fill(page.intercept + effectsAt(codes, feature.index));
+  if (effects !== null) for (let b = 0; b < feature.nBins; b++) out[b] += effects[feature.offset + b];
   for (const stage of stages) {
     for (const product of stage.products) {
       const rest = productOf(product, codes, feature.index);
@@ -116,13 +130,15 @@ function profileOf(feature, codes) {
   return out;
 }
 
+const partOf = (array, feature) => array.subarray(feature.offset, feature.offset + feature.nBins);
+const bandOf = (both, feature) =>
+  both && [partOf(both.subarray(0, nFlat), feature), partOf(both.subarray(nFlat), feature)];
+const effectOf = (feature) => ({ values: partOf(effects, feature), band: bandOf(effectBands, feature) });
+
 // The curves a stage is read by, over all bins of one feature.
 function curvesOf(stage, feature) {
-  const part = (array) => array.subarray(feature.offset, feature.offset + feature.nBins);
-  const band = (name) => {
-    const both = stage.bands[name];
-    return both && [part(both.subarray(0, nFlat)), part(both.subarray(nFlat))];
-  };
+  const part = (array) => partOf(array, feature);
+  const band = (name) => bandOf(stage.bands[name], feature);
   const curves = {};
   if (stage.backbone) curves.backbone = { values: part(stage.backbone), band: band("backbone") };
   if (stage.tilt) curves.tilt = { values: part(stage.tilt), band: band("tilt") };

@@ -146,7 +146,7 @@ let waiting = false;
 // The numbers follow at once; charts are drawn when the browser next paints.
 function refresh() {
   state.codes = features.map((feature, j) => binOf(feature, state.values[j]));
-  const parts = contributionsAt(state.codes);
+  const parts = partsAt(state.codes);
   const value = predictionOf(parts);
   document.getElementById("prediction").textContent = show(value);
   document.getElementById("mini-value").textContent = show(value);
@@ -182,7 +182,7 @@ function remark(feature, value, code) {
 }
 
 function compare(value) {
-  const before = predictionOf(contributionsAt(features.map((f, j) => binOf(f, state.start[j]))));
+  const before = predictionOf(partsAt(features.map((f, j) => binOf(f, state.start[j]))));
   const parts = [];
   if (before !== value) parts.push(`${signed(value - before)} by your changes (it was ${show(before)}).`);
   const actual = state.row === null ? null : page.rows[state.row].actual;
@@ -205,14 +205,20 @@ function drawProfiles() {
   }
 }
 
-// From the constant to the prediction, the largest stages one by one.
+// From the constant to the prediction: main effects together, the largest stages one by one.
+function fallsOf(parts) {
+  const most = 9, sizes = parts.stages;
+  const numbers = sizes.map((_, s) => s).sort((a, b) => Math.abs(sizes[b]) - Math.abs(sizes[a]));
+  const shown = numbers.slice(0, sizes.length > most + 1 ? most : sizes.length).sort((a, b) => a - b);
+  const rest = numbers.filter((s) => !shown.includes(s)).reduce((sum, s) => sum + sizes[s], 0);
+  const steps = effects === null ? [] : [{ text: "main effects", size: parts.effects }];
+  steps.push(...shown.map((s) => ({ stage: s, text: `stage ${s}`, size: sizes[s] })));
+  if (shown.length < sizes.length) steps.push({ text: `${sizes.length - shown.length} others`, size: rest });
+  return steps;
+}
+
 function drawFalls(parts, value) {
-  const most = 9;
-  const numbers = parts.map((_, s) => s).sort((a, b) => Math.abs(parts[b]) - Math.abs(parts[a]));
-  const shown = numbers.slice(0, parts.length > most + 1 ? most : parts.length).sort((a, b) => a - b);
-  const rest = numbers.filter((s) => !shown.includes(s)).reduce((sum, s) => sum + parts[s], 0);
-  const steps = shown.map((s) => ({ stage: s, text: `stage ${s}`, size: parts[s] }));
-  if (shown.length < parts.length) steps.push({ text: `${parts.length - shown.length} others`, size: rest });
+  const steps = fallsOf(parts);
   const ends = [page.intercept];
   for (const step of steps) ends.push(ends[ends.length - 1] + step.size);
   const low = Math.min(...ends), high = Math.max(...ends);
@@ -230,7 +236,7 @@ function drawFalls(parts, value) {
     el("tbody", {}, el("tr", {}, el("td", {}, "constant"), el("td"), el("td", {}, show(page.intercept))), rows,
       el("tr", { class: "total" }, el("td", {}, "prediction"), el("td"), el("td", {}, show(value))))));
   if (focused !== undefined) document.querySelector(`[data-fall="${focused}"]`)?.focus();
-  drawAtStage(parts);
+  drawAtStage(parts.stages);
 }
 
 function stageButton(s) {
