@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -156,6 +156,24 @@ def array() -> Case:
     return Case(TSLRegressor(**QUICK | {"n_stages": 2}).fit(numbers, y), numbers, y)
 
 
+@cache
+def main_effects() -> Case:
+    """A curve per feature beside the stages, with bands."""
+    X, y = table()
+    target = y + 2.0 * X[NAMES[1]].to_numpy() + np.where(X[NAMES[3]] == "north", 1.5, 0.0)
+    options = QUICK | {"n_stages": 2, "main_effects": True, "n_bootstrap": 4}
+    return Case(TSLRegressor(**options).fit(X, target), X, target)
+
+
+@cache
+def effects_by_hand() -> Case:
+    """Main effects of any shape beside stages of every kind."""
+    base = turned()
+    bins = base.model.bins
+    effects, _ = bins.centred(np.random.default_rng(5).normal(0, 2, len(bins.frequencies)))
+    return Case(replace(base.model, effects=effects), base.X, base.y)
+
+
 CASES = {
     "joint": joint,
     "one branch": one_branch,
@@ -167,9 +185,12 @@ CASES = {
     "bands": bands,
     "weighted polars": weighted_polars,
     "array": array,
+    "main effects": main_effects,
+    "main effects by hand": effects_by_hand,
 }
 every_case = pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
-FITTED = {name: make for name, make in CASES.items() if make not in (turned, halved)}
+BY_HAND = (turned, halved, effects_by_hand)
+FITTED = {name: make for name, make in CASES.items() if make not in BY_HAND}
 
 
 def sided(stage, side):
@@ -257,6 +278,8 @@ EXPLANATIONS = {
     "shapley": lambda model, X: explain.shapley(model, X[:4]),
     "interactions": lambda model, X: explain.interactions(model),
 }
+# Of a model with main effects.
+EFFECTS = {"main_effects": lambda model, X: explain.main_effects(model)}
 # Those that average over rows, with the background given.
 OVER_ROWS = {
     "partial_dependence": lambda model, X: explain.partial_dependence(model, 0, background=X),

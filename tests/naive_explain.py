@@ -185,7 +185,18 @@ def importance(model, codes, weight):
         for part in (0, 1)
     ]
     squares = [np.sum(weight * value**2) for value in model.contributions(codes).T]
-    return np.array(variances[0]), np.array(variances[1]), np.array(squares) / np.sum(squares)
+    whole = np.sum(squares) + np.sum(weight * main_effects(model, codes).sum(axis=1) ** 2)
+    return np.array(variances[0]), np.array(variances[1]), np.array(squares) / whole
+
+
+def main_effects(model, codes):
+    """g_j of every feature at every row, one by one; zeros for a model without."""
+    out = np.zeros(codes.shape)
+    for i, row in enumerate(codes):
+        for j, code in enumerate(row):
+            if model.effects is not None:
+                out[i, j] = model.effects[int(model.bins.offset[j]) + int(code)]
+    return out
 
 
 def stage_at(stage, bins, row):

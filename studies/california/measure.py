@@ -199,8 +199,8 @@ def _selection(
         order = np.argsort(-explain.stages(model, region, background=X).mean_size, kind="stable")
         for kept in range(1, len(order) + 1):
             chosen = order[:kept].tolist()
-            plain = explain.select_stages(model, chosen)
-            refitted = explain.select_stages(model, chosen, X, y)
+            plain = model.select_stages(chosen)
+            refitted = model.select_stages(chosen, X, y)
             rows.append(
                 {
                     "region": name,

@@ -196,6 +196,41 @@ def test_explain_draws_and_tells_numbers(files):
     assert told["remarks"] == {}
 
 
+@pytest.fixture(scope="module")
+def additive(files, tmp_path_factory):
+    path = tmp_path_factory.mktemp("additive") / "m.tsl"
+    done = run("fit", files / "flats.csv", "--target", "rent", "--exclude", "id", *QUICK,
+               "--main-effects", "yes", "-o", path)  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "main effects: " in done.stdout
+    return path
+
+
+def test_main_effects_are_predicted_told_and_written(additive, files):
+    model = load_model(additive)
+    X = unseen(files).drop(columns=["rent", "id"])
+    done = run("predict", additive, files / "unseen.csv", "--stages")
+    found = pd.DataFrame(rows(done.stdout)).astype(float)
+    effects = found[[f"main effect of {name}" for name in X]].to_numpy()
+    np.testing.assert_allclose(effects, model.predict_effects(X), rtol=1e-12)
+    parts = found.drop(columns="prediction").sum(axis=1)
+    np.testing.assert_allclose(parts, model.predict(X), rtol=1e-9)
+    local = explain.local(model, X, 3)
+    done = run("explain", additive, files / "unseen.csv", "--row", 3)
+    assert all(f"main effect of {name}" in done.stdout for name in X)
+    done = run("explain", additive, files / "unseen.csv", "--row", 3, "--json")
+    told = json.loads(done.stdout)
+    assert told["main_effects"] == dict(zip(X, local.effects.tolist(), strict=True))
+    steps = [stage["contribution"] for stage in told["stages"]] + [*told["main_effects"].values()]
+    assert told["intercept"] + sum(steps) == pytest.approx(told["prediction"])
+    assert "2 stages, main effects, 7 features" in run("info", additive).stdout
+    curves = pd.DataFrame(rows(run("curves", additive).stdout))
+    own = curves[curves["stage"] == ""]
+    np.testing.assert_allclose(own["effect"].astype(float), model.model_.effects, rtol=1e-12)
+    assert (curves[curves["stage"] != ""]["effect"] == "").all()
+    assert set(curves["stage"]) == {"0", "1", ""}
+
+
 def test_explain_remarks_on_values_unlike_the_training_rows(files, tmp_path):
     strange = unseen(files).drop(columns=["rent", "id"]).head(1).assign(area=1e5)
     strange.to_csv(tmp_path / "strange.csv", index=False)

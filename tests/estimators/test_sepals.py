@@ -10,10 +10,10 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from seplearn import SepALSRegressor, datasets, explain, load_model
 from seplearn._params import SepALSParameters
+from seplearn._workers import SerialWorkers
 from seplearn.fitting.basis import axis_basis
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.sepals import fit_sepals
-from seplearn.fitting.workers import SerialWorkers
 from seplearn.table.binning import bin_centres, bin_table
 from seplearn.table.columns import open_table
 from tests import naive_sepals

@@ -10,7 +10,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from seplearn import TSLRegressor, datasets, explain
+from seplearn import TSLRegressor, datasets
 
 QUICK: dict[str, Any] = {
     "n_stages": 3, "early_stopping": False, "n_grids": 4, "n_splits": 12, "random_state": 0,
@@ -69,7 +69,7 @@ def test_staged_predictions_need_a_fit_that_has_them(data):
             fitted.staged_predict(X)
     paper = TSLRegressor(**SCALARS).fit(X, y)
     with pytest.raises(ValueError, match="staged_predict needs a fit"):
-        explain.select_stages(paper, [0], X, y).staged_predict(X)
+        paper.select_stages([0], X, y).staged_predict(X)
     with pytest.raises(ValueError, match="X has 1 features"):
         paper.staged_predict(X[:, :1])  # at once, not at the first of them
 

@@ -25,10 +25,7 @@ from tests.explained import (
 
 X, Y = table()
 EITHER = (TypeError, ValueError)
-CALLS = EXPLANATIONS | {
-    "bags": lambda model, X: explain.bags(model, 0),
-    "select_stages": lambda model, X: explain.select_stages(model, [0]),
-}
+CALLS = EXPLANATIONS | {"bags": lambda model, X: explain.bags(model, 0)}
 every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 
 WITH_FEATURE = {
@@ -46,7 +43,7 @@ WITH_STAGE = {
     "reconstruct": explain.reconstruct,
     "bags": explain.bags,
     "ice": lambda model, stage: explain.ice(model, 0, stage=stage),
-    "select_stages": lambda model, stage: explain.select_stages(model, [stage]),
+    "select_stages": lambda model, stage: model.select_stages([stage]),
 }
 WITH_LEVEL = {
     "curves": lambda level: explain.curves(joint().subject, 0, level),
@@ -122,30 +119,30 @@ def test_stages_that_are_not_there(call, stage):
 @pytest.mark.parametrize("stages", ["01", 1.5, None, {"stage": 0}.values])
 def test_stages_that_are_no_sequence(stages):
     with pytest.raises(TypeError, match="stages must be numbers of stages, counted from zero, got"):
-        explain.select_stages(joint().subject, stages)
+        joint().subject.select_stages(stages)
 
 
 @pytest.mark.parametrize("stages", [[], [0, 0], (1, 2, 1)])
 def test_stages_twice_or_none(stages):
     with pytest.raises(ValueError, match="stages must be one or more distinct stages, got"):
-        explain.select_stages(joint().subject, stages)
+        joint().subject.select_stages(stages)
 
 
 def test_a_table_without_target_and_a_target_without_table():
     for given in ({"X": X}, {"y": Y}):
         with pytest.raises(ValueError, match="X and y must be given both"):
-            explain.select_stages(joint().subject, [0], **given)
+            joint().subject.select_stages([0], **given)
 
 
 def test_a_target_that_does_not_belong_to_the_table():
     for y, message in ((Y[:-1], "inconsistent"), (np.full(400, np.nan), "y contains NaN")):
         with pytest.raises(ValueError, match=message):
-            explain.select_stages(joint().subject, [0], X, y)
+            joint().subject.select_stages([0], X, y)
 
 
 def test_weights_without_rows_to_weigh():
     with pytest.raises(ValueError, match="sample_weight"):
-        explain.select_stages(joint().subject, [0], sample_weight=np.ones(400))
+        joint().subject.select_stages([0], sample_weight=np.ones(400))
 
 
 BACKGROUNDS = {
@@ -327,9 +324,7 @@ def constant(tmp_path_factory):
     return load_model(path)
 
 
-@pytest.mark.parametrize(
-    "name", ["curves", "curve", "reconstruct", "tilt", "maps", "bags", "select_stages"]
-)
+@pytest.mark.parametrize("name", ["curves", "curve", "reconstruct", "tilt", "maps", "bags"])
 def test_a_model_without_stages_has_none_to_show(constant, name):
     with pytest.raises(ValueError, match="model has no stages, only its intercept"):
         CALLS[name](constant, X)
@@ -338,6 +333,13 @@ def test_a_model_without_stages_has_none_to_show(constant, name):
 def test_a_model_without_stages_has_no_stage_for_single_rows(constant):
     with pytest.raises(ValueError, match="model has no stages, only its intercept"):
         explain.ice(constant, 0, stage=0)
+
+
+def test_a_model_without_stages_has_none_to_select(constant):
+    with pytest.raises(ValueError, match="model has no stages, only its intercept"):
+        constant.select_stages([0])
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        TSLRegressor().select_stages([0])
 
 
 def test_a_model_without_stages_is_a_constant_to_all_others(constant):

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 from seplearn import TSLRegressor, explain
-from seplearn.explain.axes import bin_values
 from seplearn.table.binning import NumericAxis
 from tests.explained import (
     EXPLANATIONS,
@@ -363,7 +362,7 @@ def test_texts_are_short_for_long_names_too():
 @pytest.mark.parametrize("edges", [[], [10.0], [10.0, 11.0], [10.0, 10.5, 30.0]])
 def test_values_of_open_bins_lie_where_training_values_were(edges):
     axis = NumericAxis(np.array(edges), None, (9.75, 40.0))
-    values = bin_values(axis)[:-1]
+    values = axis.describe().values[:-1]
     assert ((values >= 9.75) & (values <= 40.0)).all()
     np.testing.assert_array_equal(np.searchsorted(edges, values, "right"), np.arange(len(values)))
 

@@ -12,6 +12,7 @@ from tests.explained import (
     hand_made,
     joint,
     levels,
+    main_effects,
     numeric,
     product,
     tilted,
@@ -44,7 +45,7 @@ def test_by_default_it_is_over_the_training_rows(make):
 @every_case
 def test_stages_are_weighted_and_summed(make):
     result = explain.importance(make().subject, gamma=2.5)
-    assert result.stage_weights.sum() == pytest.approx(1.0)
+    assert result.stage_weights.sum() + result.effects_weight == pytest.approx(1.0)
     assert (result.stage_weights >= 0).all()
     backbone = sum(w * row for w, row in zip(result.stage_weights, result.backbone, strict=True))
     tilt = sum(w * row for w, row in zip(result.stage_weights, result.tilt, strict=True))
@@ -52,6 +53,29 @@ def test_stages_are_weighted_and_summed(make):
     assert_close(result.total_tilt, tilt)
     assert_close(result.combined, backbone + 2.5 * tilt)
     assert result.gamma == 2.5
+
+
+@every_case
+def test_main_effects_have_a_weight_and_a_spread_of_their_own(make):
+    case = make()
+    some, codes = case.X[:120], case.codes[:120]
+    for given, rows, weight in (
+        ({"background": some}, codes, np.full(120, 1 / 120)),
+        ({}, case.model.reference.codes, case.model.reference.weight),
+    ):
+        result = explain.importance(case.subject, **given)
+        effects = naive.main_effects(case.model, rows)
+        whole = np.sum(weight * effects.sum(axis=1) ** 2)
+        squares = [np.sum(weight * part**2) for part in case.model.contributions(rows).T]
+        assert result.effects_weight == pytest.approx(whole / (whole + sum(squares)), rel=1e-9)
+        if case.model.effects is None:
+            assert result.effect_spread is None
+            assert result.effects_weight == 0.0
+            continue
+        assert_close(result.effect_spread, [naive.variance(g, weight) ** 0.5 for g in effects.T])
+        order = np.argsort(-result.combined, kind="stable")
+        found = result.frame()["effect_spread"].to_numpy()
+        np.testing.assert_array_equal(found, result.effect_spread[order])
 
 
 def test_gamma_is_one_unless_given_and_may_be_zero():
@@ -102,3 +126,14 @@ def test_bands_are_quantiles_over_the_replicates():
     for name, values in totals.items():
         assert_close(result.bands[name], naive.band(values, 0.5))
     assert explain.importance(joint().subject).bands == {}
+
+
+def test_bands_of_main_effects():
+    case = main_effects()
+    rows = case.model.reference
+    spreads = [
+        [naive.variance(g, rows.weight) ** 0.5 for g in naive.main_effects(m, rows.codes).T]
+        for m in case.model.replicates
+    ]
+    result = explain.importance(case.subject, level=0.5)
+    assert_close(result.bands["effect_spread"], naive.band(spreads, 0.5))

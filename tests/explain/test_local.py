@@ -6,7 +6,16 @@ import pytest
 
 from seplearn import TSLRegressor, explain
 from tests import naive_explain as naive
-from tests.explained import CASES, NAMES, array, assert_close, bands, joint, turned
+from tests.explained import (
+    CASES,
+    NAMES,
+    array,
+    assert_close,
+    bands,
+    joint,
+    main_effects,
+    turned,
+)
 
 every_case = pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
 ROWS = (0, 1, 7, 33, 399)
@@ -18,10 +27,27 @@ def test_contributions_sum_to_the_prediction(make):
     predictions = case.predict(case.X)
     for row in ROWS:
         result = explain.local(case.subject, case.X, row)
-        total = result.intercept + result.contributions.sum()
+        total = result.intercept + result.effects.sum() + result.contributions.sum()
         assert total == pytest.approx(predictions[row], rel=1e-9)
         assert result.prediction == pytest.approx(predictions[row], rel=1e-12)
         assert result.intercept == case.model.intercept
+
+
+@every_case
+def test_main_effects_by_definition(make):
+    case = make()
+    expected = naive.main_effects(case.model, case.codes)
+    for row in ROWS:
+        result = explain.local(case.subject, case.X, row)
+        np.testing.assert_array_equal(result.effects, expected[row])
+        frame = result.frame()
+        names = list(frame["stage"])
+        n_effects = 0 if case.model.effects is None else len(expected[row])
+        assert names.count("main effect") == n_effects
+        if n_effects:
+            own = list(frame["feature"])[len(case.model.stages) : -1]
+            assert own == list(result.names)
+        assert sum(frame["contribution"]) == pytest.approx(result.prediction, rel=1e-9)
 
 
 @every_case
@@ -170,4 +196,17 @@ def test_bands_are_quantiles_over_the_replicates():
     assert_close(result.interval, case.subject.predict_interval(case.X[7:8], 0.5)[0])
     plain = explain.local(joint().subject, case.X)
     assert plain.bands is None
+    assert plain.effect_bands is None
     assert plain.interval is None
+
+
+def test_bands_of_main_effects():
+    case = main_effects()
+    result = explain.local(case.subject, case.X, 7, level=0.5)
+    effects = [naive.main_effects(m, case.codes[7:8])[0] for m in case.model.replicates]
+    assert_close(result.effect_bands, naive.band(effects, 0.5))
+    frame = result.frame()
+    n_stages = len(case.model.stages)
+    found = frame[["contribution_lower", "contribution_upper"]].to_numpy().T
+    np.testing.assert_array_equal(found[:, :n_stages], result.bands)
+    np.testing.assert_array_equal(found[:, n_stages:-1], result.effect_bands)

@@ -98,7 +98,7 @@ def test_kinds_and_directions():
     names = ["both", "one product", "one that subtracts", "signed", "one side", "nothing"]
     stages = roles_of(*(SENTENCES[name][0] for name in names)).stages
     assert [stage.kind for stage in stages] == [
-        "two products", "one product", "one product", "no backbone", "no backbone", "nothing",
+        "two products", "one product", "one product", "signed", "same side", "nothing",
     ]  # fmt: skip
     assert [stage.below_zero for stage in stages[1:3]] == [0.0, 1.0]
     assert 0.0 < stages[0].below_zero < 1.0
@@ -264,5 +264,5 @@ def test_a_stage_that_hardly_varies_tells_what_varies_in_it():
 
 def test_turned_lambda_turn_the_words():
     kinds = [stage.kind for stage in explain.roles(turned().subject).stages]
-    assert kinds == ["two products", "no backbone", "one product"]
+    assert kinds == ["two products", "same side", "one product"]
     assert explain.roles(turned().subject).stages[2].below_zero == 1.0

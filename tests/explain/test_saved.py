@@ -9,6 +9,7 @@ from safetensors.numpy import load
 
 from seplearn import TSLRegressor, explain, load_model
 from tests.explained import (
+    EFFECTS,
     EXPLANATIONS,
     FITTED,
     NAMES,
@@ -33,7 +34,8 @@ def through_a_file(model, folder):
 def test_a_loaded_model_is_explained_alike_without_training_data(make, tmp_path):
     case = make()
     again = through_a_file(case.subject, tmp_path)
-    for name, explanation in EXPLANATIONS.items():
+    effects = {} if case.model.effects is None else EFFECTS
+    for name, explanation in (EXPLANATIONS | effects).items():
         if name == "maps" and case.model.stages[0].is_signed:
             continue
         mine, theirs = (explanation(model, case.X[:5]) for model in (case.subject, again))
@@ -83,10 +85,8 @@ def test_maps_without_rows_know_of_no_support(bare):
 
 def test_stages_are_selected_without_reference_rows(bare):
     X, y = table()
-    assert_close(
-        explain.select_stages(bare, [0]).predict(X), bare.intercept_ + bare.predict_stages(X)[:, 0]
-    )
-    assert len(explain.select_stages(bare, [0], X, y).stages_) == 1
+    assert_close(bare.select_stages([0]).predict(X), bare.intercept_ + bare.predict_stages(X)[:, 0])
+    assert len(bare.select_stages([0], X, y).stages_) == 1
 
 
 def stored(model, folder):

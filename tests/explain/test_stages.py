@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from seplearn import TSLRegressor, datasets, explain, load_model
+from seplearn.model import edit
 from tests import naive
+from tests import naive_explain as oracle
 from tests.explained import (
     CASES,
     NAMES,
@@ -15,11 +17,11 @@ from tests.explained import (
     assert_same,
     bands,
     joint,
+    main_effects,
     minus_only,
     one_branch,
     paper,
     single,
-    turned,
     weighted_polars,
 )
 
@@ -41,11 +43,14 @@ def test_over_all_rows(make):
     case = make()
     rows = case.model.reference
     result = explain.stages(case.subject)
-    mean, size, share = by_hand(case.model.contributions(rows.codes), rows.weight)
-    assert_close(result.mean, mean)
-    assert_close(result.mean_size, size)
-    assert_close(result.share, share)
-    assert result.share.sum() == pytest.approx(1.0)
+    effects = oracle.main_effects(case.model, rows.codes).sum(axis=1)
+    parts = np.column_stack([case.model.contributions(rows.codes), effects])
+    mean, size, share = by_hand(parts, rows.weight)
+    assert_close([*result.mean, result.effects_mean], mean)
+    assert_close([*result.mean_size, result.effects_mean_size], size)
+    assert_close(result.share, share[:-1])
+    total = case.model.intercept + result.mean.sum() + result.effects_mean
+    assert total == pytest.approx(rows.weight @ case.model.predict(rows.codes), rel=1e-9)
     assert result.weight == pytest.approx(1.0)
     assert result.n_rows == len(rows.weight)
 
@@ -134,12 +139,16 @@ def test_a_background_without_names_is_warned_of_once():
 @pytest.mark.parametrize("kept", [[0], [1, 0]])
 def test_a_part_of_the_stages_is_their_sum(make, kept):
     case = make()
-    small = explain.select_stages(case.subject, kept)
-    assert type(small) is type(case.subject)
-    model = small.model_ if isinstance(small, TSLRegressor) else small
+    model = edit.select_stages(case.model, kept)
     contributions = case.model.contributions(case.codes)[:, kept]
-    assert_close(model.predict(case.codes), case.model.intercept + contributions.sum(axis=1))
+    effects = oracle.main_effects(case.model, case.codes)
+    expected = case.model.intercept + effects.sum(axis=1) + contributions.sum(axis=1)
+    assert_close(model.predict(case.codes), expected)
     np.testing.assert_array_equal(model.contributions(case.codes), contributions)
+    if isinstance(case.subject, TSLRegressor):
+        small = case.subject.select_stages(kept)
+        assert type(small) is type(case.subject)
+        np.testing.assert_array_equal(small.predict(case.X), model.predict(case.codes))
 
 
 def test_the_original_is_left_as_it_is():
@@ -148,8 +157,8 @@ def test_the_original_is_left_as_it_is():
     before = (case.subject.predict(X), case.subject.predict_interval(X), case.subject.history_)
     model = case.subject.model_
     for small in (
-        explain.select_stages(case.subject, [1]),
-        explain.select_stages(case.subject, 1, X, y),
+        case.subject.select_stages([1]),
+        case.subject.select_stages(1, X, y),
     ):
         assert small is not case.subject
         assert small.history_ == []
@@ -162,14 +171,14 @@ def test_the_original_is_left_as_it_is():
 
 def test_replicates_and_bags_are_reduced_too():
     case = bands()
-    small = explain.select_stages(case.subject, [1])
+    small = case.subject.select_stages([1])
     expected = [
         r.intercept + r.contributions(case.codes)[:, 1] for r in case.subject.model_.replicates
     ]
     found = [r.predict(case.codes) for r in small.model_.replicates]
     assert_close(found, expected)
     assert_close(small.predict_interval(case.X, 0.5).T, np.quantile(expected, (0.25, 0.75), axis=0))
-    bagged = explain.select_stages(paper().subject, [2, 0])
+    bagged = paper().subject.select_stages([2, 0])
     assert_same(explain.bags(bagged, 0).backbones, explain.bags(paper().subject, 2).backbones)
     assert_same(explain.bags(bagged, 1).kept, explain.bags(paper().subject, 0).kept)
 
@@ -191,6 +200,7 @@ REFITS = {
     "paper": (paper, "ols", False),
     "signed": (single, "ols", True),  # signed products get any coefficient
     "array": (array, "nnls", True),
+    "main effects": (main_effects, "nnls", True),  # which stay as they are
 }
 
 
@@ -202,22 +212,23 @@ def test_refitted_lambda_are_the_least_squares_optimum(make, scalars, intercept,
     kept, rows = [1, 0], slice(20, 180)
     X, y, codes = case.X[rows], factor * case.y[rows] + 1.0, case.codes[rows]
     weight = np.random.default_rng(0).uniform(0.5, 2.0, size=160) if weighted else None
-    small = explain.select_stages(case.subject, kept, X, y, weight)
+    small = case.subject.select_stages(kept, X, y, weight)
     stages = [case.model.stages[s] for s in kept]
     columns = unit_columns(stages, codes, case.model.bins)
     plain = np.ones(160) if weight is None else weight
-    best = naive.backfit(columns, y, plain, scalars, intercept)
+    effects = oracle.main_effects(case.model, codes).sum(axis=1)
+    best = effects + naive.backfit(columns, y - effects, plain, scalars, intercept)
     # Where products nearly coincide, coefficients are not determined; what they predict is.
     np.testing.assert_allclose(small.predict(X), best, rtol=1e-5, atol=1e-6 * y.std())
     loss = np.sum(plain * (y - small.predict(X)) ** 2)
     assert loss <= np.sum(plain * (y - best) ** 2) * (1 + 1e-9)
-    assert loss < np.sum(plain * (y - explain.select_stages(case.subject, kept).predict(X)) ** 2)
+    assert loss < np.sum(plain * (y - case.subject.select_stages(kept).predict(X)) ** 2)
     assert small.model_.replicates == ()
 
 
 def test_refitting_keeps_the_curves():
     case = joint()
-    small = explain.select_stages(case.subject, [2, 1], case.X[:200], case.y[:200])
+    small = case.subject.select_stages([2, 1], case.X[:200], case.y[:200])
     for stage, before in zip(small.stages_, (2, 1), strict=True):
         original = case.model.stages[before]
         np.testing.assert_array_equal(stage.plus.log_factors, original.plus.log_factors)
@@ -226,19 +237,11 @@ def test_refitting_keeps_the_curves():
         assert stage.lambda_minus >= 0
 
 
-def test_a_bare_model_is_refitted_with_a_constant_and_nonnegative_lambda():
-    case = turned()
-    small = explain.select_stages(case.subject, [0, 2], case.X, case.y)
-    columns = unit_columns([case.model.stages[s] for s in (0, 2)], case.codes, case.model.bins)
-    best = naive.backfit(columns, case.y, np.ones(len(case.y)), "nnls", True)
-    np.testing.assert_allclose(small.predict(case.codes), best, atol=1e-6)
-
-
 def test_what_is_left_can_be_explained_saved_and_loaded(tmp_path):
     case = joint()
     for small in (
-        explain.select_stages(case.subject, [2, 0]),
-        explain.select_stages(case.subject, [1], case.X[:50], case.y[:50]),
+        case.subject.select_stages([2, 0]),
+        case.subject.select_stages([1], case.X[:50], case.y[:50]),
     ):
         small.save(tmp_path / "small.tsl")
         again = load_model(tmp_path / "small.tsl")
@@ -251,7 +254,7 @@ def test_what_is_left_can_be_explained_saved_and_loaded(tmp_path):
 def test_a_refit_that_leaves_nothing_can_still_be_explained():
     """A constant target gives every lambda zero: the log of their size is minus infinity."""
     case = joint()
-    small = explain.select_stages(case.subject, [0], case.X, np.full(len(case.y), 7.0))
+    small = case.subject.select_stages([0], case.X, np.full(len(case.y), 7.0))
     np.testing.assert_allclose(small.predict(case.X), 7.0)
     np.testing.assert_allclose(small.predict_stages(case.X), 0.0, atol=1e-12)
     # With some builds of LAPACK rounding is left instead of zero.

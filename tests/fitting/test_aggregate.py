@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seplearn._params import TSL_PARAMETERS
+from seplearn._workers import ThreadWorkers
 from seplearn.fitting.aggregate import anchor_of, combine, cosine, n_kept
 from seplearn.fitting.grid import Grid, centred
 from seplearn.fitting.options import FitOptions
-from seplearn.fitting.workers import ThreadWorkers
 from tests import naive
 from tests.problems import problems
 

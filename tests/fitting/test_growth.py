@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from seplearn import TSLRegressor, datasets
+from seplearn._workers import ThreadWorkers
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.fit import JointFit
-from seplearn.fitting.workers import ThreadWorkers
 
 X, Y = datasets.masked_interaction(250, random_state=0)
 HELD = datasets.masked_interaction(400, random_state=1)

@@ -10,12 +10,12 @@ from sklearn.metrics import r2_score
 
 from seplearn import TSLRegressor, datasets, explain
 from seplearn._params import TSL_PARAMETERS
+from seplearn._workers import SerialWorkers
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.fit import JointFit
 from seplearn.fitting.joint.sweep import Rules, sweep
 from seplearn.fitting.losses import SquaredError
 from seplearn.fitting.options import FitOptions, TrainingData
-from seplearn.fitting.workers import SerialWorkers
 from seplearn.table.binning import bin_table
 from seplearn.table.columns import open_table
 from tests import naive

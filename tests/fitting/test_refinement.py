@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import nnls
 
 from seplearn._params import TSL_PARAMETERS
+from seplearn._workers import SerialWorkers
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.fit import (
     JointFit,
@@ -18,7 +19,6 @@ from seplearn.fitting.joint.fit import (
 )
 from seplearn.fitting.losses import LOSSES
 from seplearn.fitting.options import FitOptions, TrainingData
-from seplearn.fitting.workers import SerialWorkers
 from seplearn.model.stage import Branch, Stage
 from seplearn.table.binning import Axis, Bins, CategoricalAxis, NumericAxis
 from tests import naive_sweep

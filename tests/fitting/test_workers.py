@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from seplearn.fitting.workers import ThreadWorkers
+from seplearn._workers import ThreadWorkers
 
 
 def test_results_come_in_the_order_of_the_items():

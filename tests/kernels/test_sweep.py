@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seplearn._workers import SerialWorkers
 from seplearn.fitting.carriers import LocalCarrier
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.fitting.joint.sweep import Rules as SweepRules
 from seplearn.fitting.joint.sweep import sweep
 from seplearn.fitting.losses import Huber, SquaredError
-from seplearn.fitting.workers import SerialWorkers
 from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
 from tests import naive_sweep
 from tests.naive_sweep import Axis, Fit, Rules, Stage

@@ -193,6 +193,7 @@ def check_refused_or_usable(path):
         predictions = model.predict(X)
         assert np.isfinite(predictions).all()
         assert np.isfinite(model.predict_stages(X)).all()
+        assert np.isfinite(model.predict_effects(X)).all()
         check_random_state(model.random_state).randint(2**31, size=1000)
         _explain(model, X)
         again = path.with_suffix(".again")
@@ -218,7 +219,9 @@ def _explain(model, X):
         explain.curves(model, s).frame()
     if model.model_.replicates:
         assert np.isfinite(model.predict_interval(X)).all()
-    if model.stages_:
+    if model.model_.effects is not None:
+        explain.main_effects(model).frame()
+    if not model.model_.is_constant:
         explain.roles(model, background=X).frame()
         explain.importance(model, background=X).frame()
         explain.interactions(model, background=X).frame()

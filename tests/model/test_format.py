@@ -47,6 +47,8 @@ VARIANTS = {
     "random state": {"random_state": np.random.RandomState(3)},
     "columns": {"categorical_features": ["flag"], "n_jobs": 2},
     "bands": {"n_bootstrap": 3, "monotonic_cst": {"number": 1}},
+    "main effects": {"main_effects": True},
+    "bands of main effects": {"main_effects": True, "n_bootstrap": 3},
 }
 
 
@@ -58,6 +60,10 @@ def test_a_loaded_model_is_the_model(options, tmp_path):
     again = load_model(tmp_path / "m.tsl")
     np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
     np.testing.assert_array_equal(again.predict_stages(frame), model.predict_stages(frame))
+    np.testing.assert_array_equal(again.predict_effects(frame), model.predict_effects(frame))
+    assert (again.model_.effects is None) == (not options.get("main_effects", False))
+    if options.get("n_bootstrap"):
+        np.testing.assert_array_equal(again.predict_interval(frame), model.predict_interval(frame))
     assert again.history_ == model.history_
     staged = [m.staged_predict(frame) if m.refine == "scalars" else () for m in (again, model)]
     for one, other in zip(*staged, strict=True):
@@ -190,9 +196,10 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         TSLRegressor(**QUICK).fit(frame, y).save(tmp_path / "nowhere" / "m.tsl")
 
 
-def test_the_plain_form_is_json_and_scores(tmp_path):
+@pytest.mark.parametrize("main_effects", [False, True])
+def test_the_plain_form_is_json_and_scores(main_effects):
     frame, y = mixed_table()
-    model = TSLRegressor(**QUICK).fit(frame, y)
+    model = TSLRegressor(**QUICK, main_effects=main_effects).fit(frame, y)
     text = json.dumps(model.to_dict(), allow_nan=False)
     page = Path(seplearn.__file__).parents[2] / "docs" / "model-json.md"
     scorer = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
@@ -204,6 +211,8 @@ def test_the_plain_form_is_json_and_scores(tmp_path):
     ]
     rows += [{"number": 99.0, "level": "never seen", "flag": True}]
     plain = json.loads(text)
+    assert plain["version"] == (2 if main_effects else 1)
+    assert ("effects" in plain) == main_effects
     expected = model.predict(pd.DataFrame(rows))
     found = np.array([scope["predict"](plain, r) for r in rows])
     np.testing.assert_allclose(found, expected, rtol=1e-9)

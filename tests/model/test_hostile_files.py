@@ -71,6 +71,41 @@ def test_a_file_without_its_checksum_is_refused():
         decode(joined(header, arrays, np.zeros(32, np.uint8)), "file")
 
 
+EFFECTS = {
+    "a bin too few": (lambda a: a.update(effects=a["effects"][:-1]), "shape or type of 'effects'"),
+    "no number": (lambda a: a["effects"].__setitem__(3, math.nan), "'effects' must hold finite"),
+    "beyond all sums": (
+        lambda a: a["effects"].__setitem__(3, 1e308),
+        "'effects' must hold numbers",
+    ),
+    "no effects": (lambda a: a.pop("effects"), "effects"),
+    "none of the replicates": (lambda a: a.pop("replicate_effects"), "replicate_effects"),
+    "a replicate too few": (
+        lambda a: a.update(replicate_effects=a["replicate_effects"][:-1]),
+        "shape or type of 'replicate_effects'",
+    ),
+    "endless in a replicate": (
+        lambda a: a["replicate_effects"].__setitem__((0, 0), math.inf),
+        "'replicate_effects' must hold finite",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), EFFECTS.values(), ids=EFFECTS.keys())
+def test_main_effects_that_are_none_are_refused(change, message):
+    header, arrays, checksum = parts((GOLDEN / "effects-v4.tsl").read_bytes())
+    change(arrays)
+    with pytest.raises(ModelFormatError, match=message):
+        decode(joined(header, arrays, checksum), "file")
+
+
+def test_files_of_version_3_have_no_main_effects():
+    header, arrays, checksum = parts(OLDEST.read_bytes())
+    arrays["effects"] = np.zeros(len(arrays["frequencies"]))
+    with pytest.raises(ModelFormatError, match="main effects belong to files from version 4 on"):
+        decode(joined(header, arrays, checksum), "file")
+
+
 @given(st.binary(max_size=300))
 @settings(max_examples=300)
 def test_arbitrary_bytes_are_refused(data):

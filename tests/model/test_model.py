@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seplearn.model import Branch, SeparationModel, Stage
+from seplearn.model.edit import scaled
 from seplearn.table.binning import Bins, NumericAxis
 from tests import naive
 from tests.problems import problems
@@ -56,7 +57,7 @@ def test_contributions_sum_to_the_prediction(case):
 def test_scaling_a_model_scales_its_predictions(case, factor):
     problem, model = case
     np.testing.assert_allclose(
-        model.scaled(factor).predict(problem.codes),
+        scaled(model, factor).predict(problem.codes),
         factor * model.predict(problem.codes),
         rtol=1e-9,
         atol=1e-9 * factor,
@@ -94,6 +95,50 @@ def test_a_stage_says_what_it_is():
     signed = Stage(Branch(1.0, 0.0, logs, np.array([True, False])), None)
     assert signed.is_signed
     assert not signed.is_two_branch
+
+
+def test_a_stage_says_how_it_is_read():
+    """Every kind, with the backbone and the tilt that it has."""
+    rising, falling = np.array([-0.5, 0.5]), np.array([0.25, -0.25])
+    plus, minus = Branch(1.0, np.log(2.0), rising), Branch(-1.0, np.log(8.0), falling)
+    stages = {
+        "two products": Stage(plus, minus),
+        "one product": Stage(plus.with_coefficient(0.0), minus),
+        "same side": Stage(plus, minus.with_coefficient(3.0)),
+        "signed": Stage(Branch(1.0, 0.0, rising, np.array([True, False])), None),
+        "nothing": Stage(plus.with_coefficient(0.0), None),
+    }
+    assert {stage.kind for stage in stages.values()} == set(stages)
+    two, one = stages["two products"], stages["one product"]
+    np.testing.assert_array_equal(two.log_backbone, [-0.125, 0.125])
+    np.testing.assert_array_equal(two.tilt, [-0.375, 0.375])
+    assert two.backbone_scale == pytest.approx(4.0)
+    assert two.tilt_intercept == pytest.approx(-np.log(2.0))
+    turned = two.with_scalars(-2.0, -8.0)
+    np.testing.assert_array_equal(turned.tilt, -two.tilt)
+    assert turned.tilt_intercept == pytest.approx(np.log(2.0))
+    np.testing.assert_array_equal(one.log_backbone, falling)
+    assert one.backbone_scale == pytest.approx(8.0)
+    for name, stage in stages.items():
+        assert stage.kind == name
+        assert (stage.tilt is None) == (name != "two products")
+        assert np.isnan(stage.tilt_intercept) == (name != "two products")
+        assert (stage.log_backbone is None) == (name not in ("two products", "one product"))
+        assert np.isnan(stage.backbone_scale) == (name not in ("two products", "one product"))
+
+
+def test_a_stage_depends_on_features_whose_curves_are_not_exactly_flat():
+    axes = tuple(NumericAxis(np.array([0.0])) for _ in range(4))
+    bins = Bins(axes, np.tile([0.5, 0.5, 0.0], 4))
+    plus, minus = np.zeros(12), np.zeros(12)
+    plus[3], minus[6] = 1e-300, -0.1
+    stage = Stage(Branch(1.0, 0.0, plus), Branch(-1.0, 0.0, minus))
+    assert stage.features(bins) == (1, 2)
+    assert stage.with_scalars(1.0, 0.0).features(bins) == (1,)
+    assert stage.with_scalars(0.0, 0.0).features(bins) == ()
+    negative = np.zeros(12, dtype=bool)
+    negative[9] = True
+    assert Stage(Branch(1.0, 0.0, plus, negative), None).features(bins) == (1, 3)
 
 
 def test_large_and_small_factors_meet_without_overflow():

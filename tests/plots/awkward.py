@@ -66,3 +66,11 @@ def wide():
     X = pd.DataFrame(rng.normal(size=(300, 30)), columns=names)
     y = X.iloc[:, 0] * X.iloc[:, 1] + X.iloc[:, 2]
     return TSLRegressor(10, **QUICK).fit(X, y)
+
+
+@cache
+def additive():
+    """Main effects beside stages, with bands."""
+    X = table()
+    y = target(X) + 2.0 * X["x"] + np.where(X["region"] == "south", 1.0, 0.0)
+    return TSLRegressor(2, n_bootstrap=3, main_effects=True, **QUICK).fit(X, y)

@@ -11,7 +11,17 @@ from matplotlib.figure import Figure
 
 from seplearn import TSLRegressor, explain
 from seplearn.plots.style import DOWN, UP
-from tests.plots.awkward import LONG, QUICK, fitted, one_branch, signed, table, target, wide
+from tests.plots.awkward import (
+    LONG,
+    QUICK,
+    additive,
+    fitted,
+    one_branch,
+    signed,
+    table,
+    target,
+    wide,
+)
 from tests.plots.test_curves import lines_of_steps
 
 
@@ -74,6 +84,50 @@ def test_a_local_explanation_is_a_waterfall_to_the_prediction():
     segments = waterfall.collections[len(bars)].get_segments()
     widths = np.array([segment[1][0] - segment[0][0] for segment in segments])
     np.testing.assert_allclose(widths, np.ptp(result.bands[:, order], axis=0))
+
+
+def test_main_effects_are_steps_of_their_own():
+    result = explain.local(additive(), table(), 3)
+    named = result.plot(max_features=2).axes[0]
+    order = np.argsort(-np.abs(result.effects))
+    names = rows(named)
+    assert names[0] == "intercept"
+    assert [name.startswith("main effect of") for name in names[1:3]] == [True, True]
+    others = int((result.effects != 0).sum()) - 2
+    assert names[3] == f"{others} other main effects"
+    values = [bar.get_width() for bar in named.patches]
+    np.testing.assert_allclose(values[1:3], result.effects[order[:2]])
+    assert named.patches[-1].get_x() + values[-1] == pytest.approx(result.prediction)
+
+
+def test_main_effects_are_drawn_feature_by_feature():
+    result = explain.main_effects(additive())
+    figure = result.plot(max_features=2)
+    shown = [panel.get_xlabel() for panel in figure.axes if panel.get_xlabel()]
+    assert len(shown) == 2
+    figure.draw_without_rendering()
+    dependence = explain.partial_dependence(additive(), "x")
+    titles = [panel.get_title() for panel in dependence.plot(stage="all").axes]
+    assert titles[0] == "main effects"
+    assert len(titles) == len(additive().stages_) + 2
+    for features in ("region", ["x", "region"], ["x", LONG]):
+        one = explain.partial_dependence(additive(), features).plot(stage="effects")
+        one.draw_without_rendering()
+        assert one.axes[0].get_title() == "main effects"
+    with pytest.raises(ValueError, match="stage must be an integer from 0 to 1, 'all' or None"):
+        explain.partial_dependence(fitted(), "x").plot(stage="effects")
+
+
+def test_main_effects_stand_beside_the_stages():
+    importance = explain.importance(additive())
+    panel = importance.plot().axes[5]
+    heights = sorted(bar.get_height() for bar in panel.patches)
+    np.testing.assert_allclose(
+        heights, sorted([importance.effects_weight, *importance.stage_weights])
+    )
+    parts = explain.stages(additive())
+    heights = [bar.get_height() for bar in parts.plot().axes[0].patches]
+    np.testing.assert_allclose(heights, [parts.effects_mean_size, *parts.mean_size])
 
 
 def test_local_explanations_of_other_stages():
@@ -197,6 +251,8 @@ ALL = {
     "shapley": lambda: explain.shapley(fitted(), table()[:5]),
     "interactions": lambda: explain.interactions(fitted()),
     "reconstruct": lambda: explain.reconstruct(fitted(), 0),
+    "main_effects": lambda: explain.main_effects(additive()),
+    "local with main effects": lambda: explain.local(additive(), table()),
 }
 
 

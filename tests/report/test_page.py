@@ -1,5 +1,7 @@
 """The page in a real browser: its numbers are the model's, and nothing else happens."""
 
+import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -104,6 +106,63 @@ def test_the_number_shown_is_the_prediction(model, flats, path, open_page):
         entered = [on_the_page(axis, v) for axis, v in zip(axes, row, strict=True)]
         shown = float(opened.page.evaluate(SET_ROW, entered))
         assert shown == pytest.approx(value, rel=1e-9)
+
+
+@pytest.fixture(scope="module")
+def additive(flats):
+    """A model with main effects and bands."""
+    X, y = flats
+    options = {"n_stages": 2, "early_stopping": False, "n_bootstrap": 3, "random_state": 0}
+    return TSLRegressor(**options, main_effects=True).fit(X[:1_200], y[:1_200])
+
+
+def entered(model, row):
+    return [on_the_page(axis, v) for axis, v in zip(model.model_.bins.axes, row, strict=True)]
+
+
+def test_main_effects_are_part_of_the_number_shown(additive, flats, tmp_path, open_page):
+    path = tmp_path / "additive.html"
+    report.write_report(additive, path, flats[0][1_200:])
+    opened = open_page(path)
+    rows = random_rows(flats[0], 60, 2)
+    expected = additive.predict(rows)
+    sums = additive.predict_effects(rows).sum(axis=1)
+    for row, value, added in zip(rows.itertuples(index=False), expected, sums, strict=True):
+        shown = float(opened.page.evaluate(SET_ROW, entered(additive, row)))
+        assert shown == pytest.approx(value, rel=1e-9)
+        step = opened.page.locator("#falls tr", has_text="main effects").inner_text()
+        assert f"{abs(added):,.0f}" in step
+    assert opened.page.locator("#falls tr").count() == 1 + 1 + 2 + 1  # effects, stages, both ends
+    assert "a main effect of every feature plus what 2 stages" in opened.page.inner_text("#short")
+
+
+def test_curves_of_main_effects_are_drawn(additive, flats, tmp_path, open_page):
+    path = tmp_path / "additive.html"
+    report.write_report(additive, path, flats[0][1_200:])
+    opened = open_page(path)
+    box = opened.page.locator("[data-stage=effects]")
+    told = explain.roles(additive, background=flats[0][1_200:])
+    assert ", ".join(told.effects) in box.inner_text()
+    box.locator("summary").click()
+    acting = [v.any() for v in explain.main_effects(additive).values]
+    assert box.locator("svg").count() == sum(acting) > 3
+    opened.page.evaluate(SET_ROW, [99.0])  # the dot follows
+    assert box.locator("svg").count() == sum(acting)
+
+
+def test_a_model_of_main_effects_alone_has_a_page(additive, flats, tmp_path, open_page):
+    model = copy.copy(additive)
+    bare = replace(additive.model_, stages=(), replicates=())
+    model._store(additive._schema, bare, [])
+    path = tmp_path / "bare.html"
+    report.write_report(model, path)
+    opened = open_page(path)
+    rows = random_rows(flats[0], 5, 3)
+    for row, value in zip(rows.itertuples(index=False), model.predict(rows), strict=True):
+        shown = float(opened.page.evaluate(SET_ROW, entered(model, row)))
+        assert shown == pytest.approx(value, rel=1e-9)
+    assert "There are no stages: features add" in opened.page.inner_text("#stages")
+    assert opened.page.locator("#matters svg, #matters table").count() > 0
 
 
 def test_values_unlike_all_training_rows_are_remarked(model, path, open_page):

@@ -26,7 +26,7 @@ from seplearn.cli.csv_text import CsvText
 from seplearn.cli.text import is_terminal, note, printable
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.load import load_model
-from seplearn.table.binning import CategoricalAxis, NumericAxis
+from seplearn.table.binning import Axis
 
 PIPE = "-"
 _PIPE_NAME = "standard input"
@@ -237,7 +237,7 @@ class _Features:
         self._readers = {
             name: NumberReader(name, table.delimiter)
             for name, axis in zip(self._names, self._axes, strict=True)
-            if isinstance(axis, NumericAxis)
+            if axis.kind == "numeric"
         }
 
     def columns_to_read(self, others: tuple[str, ...]) -> list[str]:
@@ -250,7 +250,7 @@ class _Features:
         """The features of a part whose first row is number ``row``."""
         columns = [
             self._numbers(part[name], name, row)
-            if isinstance(axis, NumericAxis)
+            if axis.kind == "numeric"
             else self._levels(part[name], axis)
             for name, axis in zip(self._names, self._axes, strict=True)
         ]
@@ -265,9 +265,9 @@ class _Features:
     def _numbers(self, column: Any, name: str, row: int) -> Any:
         return _numbers(column, self._readers[name], self._missing, row, self._path)
 
-    def _levels(self, column: Any, axis: CategoricalAxis) -> Any:
-        column = texts_as_missing(as_plain_text(column), self._missing)
-        return spelled_as(column, (*axis.levels, *axis.rare)) if self._is_text else column
+    def _levels(self, column: Any, axis: Axis) -> Any:
+        column, meaning = texts_as_missing(as_plain_text(column), self._missing), axis.describe()
+        return spelled_as(column, (*meaning.levels, *meaning.rare)) if self._is_text else column
 
 
 def _numbers(

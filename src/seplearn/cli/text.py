@@ -144,7 +144,7 @@ def _unicode() -> bool:
 
 def model_text(model: SeparationEstimator) -> str:
     """What stages do and features explain, in two tables, from the model's reference rows."""
-    if not model.stages_:
+    if model.model_.is_constant:
         return f"The model is a constant: {number(model.intercept_)}. No feature helps to predict."
     if model.model_.reference is None:
         return (
@@ -159,6 +159,9 @@ def _stages(model: SeparationEstimator) -> str:
     ordered = sorted(roles.stages, key=lambda stage: -stage.weight)
     listed = [stage for stage in ordered if stage.weight >= _SMALLEST]
     rows = [(str(stage.stage), percent(stage.weight), stage.sentence) for stage in listed]
+    if roles.effects:
+        effects = f"main effects: {', '.join(roles.effects)}"
+        rows.insert(0, ("", percent(roles.effects_weight), effects))
     rest = len(ordered) - len(listed)
     if rest:
         share = sum(stage.weight for stage in ordered[len(listed) :])

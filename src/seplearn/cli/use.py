@@ -39,11 +39,12 @@ from seplearn.cli.text import (
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.explain.axes import count
 from seplearn.explain.local import LocalExplanation
+from seplearn.explain.result import Explanation
 from seplearn.kernels.arrays import FloatArray
 from seplearn.report import write_report
-from seplearn.table.binning import NumericAxis
 
 _OWN_NAMES = ("prediction", "lower", "upper", "intercept")
+_OWN_BEGINNINGS = ("stage ", "main effect of ")
 _MOST_STAGES = 12
 _MOST_FEATURES = 8
 
@@ -54,7 +55,11 @@ _MOST_FEATURES = 8
 @click.option(
     "-o", "--output", default=PIPE, help="A .csv or .parquet file; CSV to a pipe if not given."
 )
-@click.option("--stages", is_flag=True, help="Add a column with what every stage contributes.")
+@click.option(
+    "--stages",
+    is_flag=True,
+    help="Add a column with what every stage, and main effect, contributes.",
+)
 @click.option(
     "--interval",
     is_flag=True,
@@ -84,12 +89,12 @@ def predict(
     zcat new.csv.gz | seplearn predict rent.tsl - | head
     """  # noqa: D301
     keep = tuple(dict.fromkeys(keep))
-    clash = [name for name in keep if name in _OWN_NAMES or name.startswith("stage ")]
+    clash = [name for name in keep if name in _OWN_NAMES or name.startswith(_OWN_BEGINNINGS)]
     if clash:
         raise ValueError(f"--keep must not be a name that predictions have, got {clash[0]!r}")
     check_output(output, (model, table))
     estimator = open_model(model)
-    if interval and estimator.stages_ and not estimator.model_.replicates:
+    if interval and not (estimator.model_.is_constant or estimator.model_.replicates):
         raise ValueError(
             "--interval needs a model with bootstrap replicates: seplearn fit ... --n-bootstrap 100"
         )
@@ -118,6 +123,10 @@ def _predictions(
     if stages:
         parts = estimator.predict_stages(features)
         columns["intercept"] = pa.array([estimator.intercept_] * len(parts), pa.float64())
+        if estimator.model_.effects is not None:
+            effects = estimator.predict_effects(features).T
+            names = (f"main effect of {name}" for name in estimator._schema.labels)
+            columns |= dict(zip(names, effects, strict=True))
         columns |= {f"stage {s}": parts[:, s] for s in range(parts.shape[1])}
     return columns
 
@@ -154,14 +163,23 @@ def explain(model: str, table: str, row: int, as_json: bool, missing: tuple[str,
 
 
 def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
-    """The largest stages by number, the others in one step."""
-    sizes = np.abs(local.contributions)
-    largest = np.sort(np.argsort(-sizes, kind="stable")[:_MOST_STAGES])
-    steps = [(f"stage {s}", float(local.contributions[s])) for s in largest]
-    rest = len(sizes) - len(largest)
+    """The largest main effects by name and stages by number, the others in one step each."""
+    steps = []
+    if local.effects.any():
+        names = [f"main effect of {shortened(name, 24)}" for name in local.names]
+        steps += _largest(local.effects, names, _MOST_FEATURES, "other main effect")
+    names = [f"stage {s}" for s in range(len(local.contributions))]
+    return steps + _largest(local.contributions, names, _MOST_STAGES, "other stage")
+
+
+def _largest(
+    values: FloatArray, names: list[str], most: int, others: str
+) -> list[tuple[str, float]]:
+    largest = np.sort(np.argsort(-np.abs(values), kind="stable")[:most])
+    steps = [(names[k], float(values[k])) for k in largest]
+    rest = len(values) - len(largest)
     if rest:
-        others = float(local.contributions.sum() - local.contributions[largest].sum())
-        steps.append((count(rest, "other stage"), others))
+        steps.append((count(rest, others), float(values.sum() - values[largest].sum())))
     return steps
 
 
@@ -200,6 +218,7 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
         "intercept": local.intercept,
         "values": dict(zip(local.names, local.values, strict=True)),
         "remarks": local.remarks,
+        "main_effects": dict(zip(local.names, local.effects.tolist(), strict=True)),
         "stages": [
             {
                 "stage": s,
@@ -218,15 +237,22 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
     "-o", "--output", default=PIPE, help="A .csv or .parquet file; CSV to a pipe if not given."
 )
 def curves(model: str, output: str) -> None:
-    """Write every curve of MODEL as a table: a row per stage, feature and bin."""
+    """Write every curve of MODEL as a table: a row per stage, feature and bin.
+
+    Main effects, if the model has any, come last; they belong to no stage.
+    """
     check_output(output, (model,))
     estimator = open_model(model)
-    if not estimator.stages_:
+    if estimator.model_.is_constant:
         raise ValueError(f"{model} is a constant: it has no curves")
+    shown: list[Explanation] = [
+        explanations.curves(estimator, s) for s in range(len(estimator.stages_))
+    ]
+    if estimator.model_.effects is not None:
+        shown.append(explanations.main_effects(estimator))
+    parts = [nw.from_native(one.frame()).to_arrow() for one in shown]
     with TableWriter(output) as writer:
-        for s in range(len(estimator.stages_)):
-            frame = nw.from_native(explanations.curves(estimator, s).frame())
-            writer.write(frame.to_arrow())
+        writer.write(pa.concat_tables(parts, promote_options="default"))
 
 
 @click.command()
@@ -274,6 +300,7 @@ def info(model: str) -> None:
     lines = [
         (
             f"{type(estimator).__name__} for {target}: {count(len(estimator.stages_), 'stage')}, "
+            f"{'' if estimator.model_.effects is None else 'main effects, '}"
             f"{estimator.n_features_in_} features, constant {number(estimator.intercept_)}"
         ),
         (
@@ -296,9 +323,10 @@ def _changed_parameters(estimator: SeparationEstimator) -> str:
 def _axes_text(estimator: SeparationEstimator) -> str:
     rows = []
     for name, axis in zip(estimator._schema.labels, estimator.model_.bins.axes, strict=True):
-        if isinstance(axis, NumericAxis):
-            rows.append((shortened(name), "numbers", f"{len(axis.edges) + 1} bins"))
+        told = axis.describe()
+        if told.kind == "numeric":
+            rows.append((shortened(name), "numbers", f"{told.meanings.count('range')} bins"))
         else:
-            levels = ", ".join(axis.levels[:5]) + (", ..." if len(axis.levels) > 5 else "")
-            rows.append((shortened(name), f"{len(axis.levels)} levels", shortened(levels, 50)))
+            levels = ", ".join(told.levels[:5]) + (", ..." if len(told.levels) > 5 else "")
+            rows.append((shortened(name), f"{len(told.levels)} levels", shortened(levels, 50)))
     return table(("feature", "kind", ""), rows)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -13,16 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from seplearn._params import Parameter, check_parameters
 from seplearn._rules import check_level
+from seplearn.explain.subject import Subject
+from seplearn.export.json import to_plain
+from seplearn.fitting.options import TrainingData
+from seplearn.fitting.refit import refit_scalars
 from seplearn.kernels.arrays import CodeArray, FloatArray
+from seplearn.model.edit import select_stages
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
 from seplearn.model.model import SeparationModel
-from seplearn.model.plain import to_plain
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import Stage
 from seplearn.table.columns import Table, open_table
 from seplearn.table.schema import Schema
-from seplearn.table.training import known_rows
+from seplearn.table.training import known_rows, training_rows
 
 
 class SeparationEstimator(RegressorMixin, BaseEstimator):
@@ -32,6 +37,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
     _parameters: ClassVar[tuple[Parameter, ...]]
     target_name_: str | None
     evaluation_: Evaluation | None
+    fit_intercept: bool
 
     def _store(self, schema: Schema, model: SeparationModel, history: list[StageRecord]) -> None:
         self.model_ = model
@@ -74,7 +80,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         return self.model_.intercept
 
     def predict(self, X: Any) -> FloatArray:
-        """Predicted target, shape (n,): the intercept plus the contributions of all stages.
+        """Predicted target, shape (n,): the intercept plus main effects and all stages.
 
         Parameters
         ----------
@@ -106,7 +112,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         """
         share = check_level(level)
         codes = self._codes(X)
-        if self.stages_ and not self.model_.replicates:
+        if not (self.model_.is_constant or self.model_.replicates):
             raise ValueError(
                 "predict_interval needs bootstrap replicates: fit TSLRegressor with "
                 "n_bootstrap=100 (SepALSRegressor, and select_stages with rows given, make none)"
@@ -116,7 +122,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
     def predict_stages(self, X: Any) -> FloatArray:
         """Contribution of every stage, shape (n, n_stages).
 
-        Their sum over stages plus ``intercept_`` is the prediction.
+        With ``intercept_``, and the main effects if there are any, they add up to the prediction.
 
         Parameters
         ----------
@@ -133,6 +139,73 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         """
         codes = self._codes(X)
         return self.model_.contributions(codes)
+
+    def predict_effects(self, X: Any) -> FloatArray:
+        """Main effect of every feature, shape (n, p); zeros for a model without main effects.
+
+        With ``intercept_`` and the contributions of all stages they add up to the prediction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+
+        Examples
+        --------
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.rents(500, random_state=0)
+        >>> model = TSLRegressor(n_stages=1, main_effects=True, random_state=0).fit(X, y)
+        >>> parts = model.predict_effects(X).sum(axis=1) + model.predict_stages(X).sum(axis=1)
+        >>> bool(abs(model.intercept_ + parts - model.predict(X)).max() < 1e-9)
+        True
+        """
+        codes = self._codes(X)
+        return self.model_.effect_values(codes)
+
+    def select_stages(
+        self, stages: Any, X: Any = None, y: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """A smaller model made of some stages, as they are or with their lambda refitted.
+
+        Parameters
+        ----------
+        stages : int or sequence of int
+            The stages to keep, counted from zero.
+        X, y : table and target, optional
+            With them the lambda and the intercept are refitted to these rows (a region, say), as
+            ``scalars`` and ``fit_intercept`` tell; the curves stay, and there are no bands.
+            Without them all stays as it is and the other stages are left out.
+        sample_weight : array-like, optional
+            Of the rows.
+
+        Returns
+        -------
+        The same kind of estimator
+            A new one, with an empty ``history_``; this one is left as it is.
+
+        Examples
+        --------
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.masked_interaction(1000, random_state=0)
+        >>> model = TSLRegressor(n_stages=2, early_stopping=False, random_state=0).fit(X, y)
+        >>> small = model.select_stages([0])
+        >>> difference = model.predict(X) - small.predict(X) - model.predict_stages(X)[:, 1]
+        >>> bool(abs(difference).max() < 1e-9)
+        True
+        """
+        chosen = Subject.of(self).stages(stages)
+        if (X is None) != (y is None):
+            raise ValueError("X and y must be given both, to refit the lambda, or neither")
+        if X is None and sample_weight is not None:
+            raise ValueError("sample_weight must come with X and y, whose rows it weighs")
+        model = select_stages(self.model_, chosen)
+        if X is not None:
+            rows = training_rows(X, y, sample_weight)
+            data = TrainingData(model.bins, self._codes_of(rows.table), rows.y, rows.weight)
+            scalars: Any = getattr(self, "scalars", "nnls")  # SepALS has no such parameter
+            model = refit_scalars(model, data, scalars, bool(self.fit_intercept))
+        smaller = copy.copy(self)
+        smaller._store(self._schema, model, [])
+        return smaller
 
     def evaluate(
         self, X: Any, y: Any, sample_weight: Any = None, *, keep: bool = False

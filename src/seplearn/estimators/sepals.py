@@ -11,11 +11,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from seplearn._params import SEPALS_PARAMETERS, SepALSParameters, check_parameters, documented
+from seplearn._workers import ThreadWorkers, n_threads
 from seplearn.estimators.base import SeparationEstimator, restored_on_failure
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.reference import reference_rows
 from seplearn.fitting.sepals import fit_sepals
-from seplearn.fitting.workers import ThreadWorkers, n_threads
+from seplearn.model.edit import scaled
 from seplearn.model.record import StageRecord
 from seplearn.table.binning import bin_centres, bin_table
 from seplearn.table.columns import target_name
@@ -123,7 +124,7 @@ class SepALSRegressor(SepALSParameters, SeparationEstimator):
             n_sweeps=n_sweeps,
         )
         to_y = (unit.scale, unit.origin)
-        self._store(schema, model.scaled(*to_y), [record.scaled(*to_y)])
+        self._store(schema, scaled(model, *to_y), [record.scaled(*to_y)])
 
     @property
     def n_sweeps_(self) -> int:

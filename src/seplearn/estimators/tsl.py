@@ -18,13 +18,14 @@ from seplearn._params import (
     from_paper_names,
     paper_settings,
 )
+from seplearn._workers import ThreadWorkers, n_threads
 from seplearn.estimators.base import SeparationEstimator, restored_on_failure
 from seplearn.fitting.fit import check_options, fit_model, make_validation
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.progress import Callback, progress
 from seplearn.fitting.reference import reference_rows
-from seplearn.fitting.workers import ThreadWorkers, n_threads
 from seplearn.kernels.arrays import FloatArray
+from seplearn.model.edit import scaled
 from seplearn.table.binning import bin_table, bins_at_most
 from seplearn.table.columns import target_name
 from seplearn.table.constraints import feature_directions
@@ -38,7 +39,8 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
     """Tensor Separation Learning: a sum of stages, each a difference of two positive products.
 
     The model is ``m(x) = c + sum_l (lambda_plus prod_j a_plus_j(x_j) - lambda_minus prod_j
-    a_minus_j(x_j))`` with step curves ``a > 0``. A new stage is the average of a few bagged grids
+    a_minus_j(x_j))`` with step curves ``a > 0``, and with ``main_effects=True`` another curve
+    ``g_j(x_j)`` per feature that is simply added. A new stage is the average of a few bagged grids
     on the residuals; then the curves of all stages are optimised together, each as smooth as the
     data say. The number of stages is chosen on rows held out.
 
@@ -207,7 +209,7 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
             )
             model = replace(model, reference=reference_rows(data, int(self.background_size)))
         to_y = (unit.scale, unit.origin)
-        self._store(schema, model.scaled(*to_y), [record.scaled(*to_y) for record in records])
+        self._store(schema, scaled(model, *to_y), [record.scaled(*to_y) for record in records])
 
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """Prediction of the model as it was after each stage; needs ``refine="scalars"``.
@@ -235,6 +237,7 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
         codes = self._codes(X)
         # With refine='scalars' a record has the scalars of all stages so far, and no freedom.
         stagewise = all(record.freedom is None for record in self.history_)
+        stagewise &= self.model_.effects is None
         if not stagewise or len(self.history_) != len(self.stages_):
             raise ValueError(
                 "staged_predict needs a fit with refine='scalars' and all its stages: joint "

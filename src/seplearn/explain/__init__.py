@@ -8,6 +8,7 @@ by name or by position.
 from seplearn.explain.bags import BagCurves, bags
 from seplearn.explain.curves import Curve, StageCurves, curves
 from seplearn.explain.dependence import PartialDependence, partial_dependence
+from seplearn.explain.effects import MainEffects, main_effects
 from seplearn.explain.ice import IndividualExpectation, ice
 from seplearn.explain.importance import Importance, importance
 from seplearn.explain.interactions import Interactions, interactions
@@ -16,7 +17,7 @@ from seplearn.explain.maps import StageMap, maps
 from seplearn.explain.reconstruct import Reconstruction, reconstruct
 from seplearn.explain.roles import FeatureRole, Roles, StageRoles, roles
 from seplearn.explain.shapley import ShapleyValues, shapley
-from seplearn.explain.stages import StageContributions, select_stages, stages
+from seplearn.explain.stages import StageContributions, stages
 from seplearn.explain.tilt import Flip, TiltDiagnostics, tilt
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "IndividualExpectation",
     "Interactions",
     "LocalExplanation",
+    "MainEffects",
     "PartialDependence",
     "Reconstruction",
     "Roles",
@@ -43,11 +45,11 @@ __all__ = [
     "importance",
     "interactions",
     "local",
+    "main_effects",
     "maps",
     "partial_dependence",
     "reconstruct",
     "roles",
-    "select_stages",
     "shapley",
     "stages",
     "tilt",

@@ -95,12 +95,12 @@ def bags(model: Any, stage: int) -> BagCurves:
     if not subject.model.bags:
         raise ValueError("model keeps no bags; fit it with keep_bags=True (they are not saved)")
     bag, bins = subject.model.bags[number], subject.model.bins
-    branches = bag.stage.branches
-    if bag.stage.is_signed:
+    log_backbone = bag.stage.log_backbone
+    if log_backbone is None:
         raise ValueError(f"stage {number} has no backbone: its factors may be negative")
     present = [side for side, b in enumerate((bag.stage.plus, bag.stage.minus)) if b is not None]
     curves = np.exp(bag.log_factors[:, present].mean(axis=1))
-    mean = np.exp(np.mean([branch.log_factors for branch in branches], axis=0))
+    mean = np.exp(log_backbone)
     axes = [bins.axis(j) for j in range(bins.n_axes)]
     return BagCurves(
         stage=number,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -11,14 +10,11 @@ import numpy as np
 
 from seplearn._errors import did_you_mean
 from seplearn._rules import check_level
-from seplearn.explain.axes import bin_values
-from seplearn.explain.products import sides
 from seplearn.explain.result import Explanation, band_of
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
-from seplearn.model.stage import Stage
-from seplearn.table.binning import Axis, NumericAxis
+from seplearn.table.binning import Axis
 
 PARTS = ("plus", "minus", "backbone", "tilt")
 
@@ -80,21 +76,16 @@ class Curve(Explanation):
     def _columns(self) -> dict[str, Any]:
         """One row per bin; numeric bins have bounds, categorical ones a level."""
         n = self.axis.n_bins
-        values: Any = bin_values(self.axis)
+        told = self.axis.describe()
         columns: dict[str, Any] = {
             "stage": np.full(n, self.stage),
             "feature": [self.name] * n,
             "bin": np.arange(n),
-            "lower": np.full(n, np.nan),
-            "upper": np.full(n, np.nan),
-            "level": [""] * n,
+            "lower": told.lower,
+            "upper": told.upper,
+            "level": told.labels if told.kind == "categorical" else [""] * n,
             "frequency": self.frequencies,
         }
-        if isinstance(self.axis, NumericAxis):
-            columns["lower"][:-1] = [-np.inf, *self.axis.edges]
-            columns["upper"][:-1] = [*self.axis.edges, np.inf]
-        else:
-            columns["level"] = [str(value) for value in values]
         for part in PARTS:
             own: FloatArray | None = getattr(self, part)
             columns[part] = np.full(n, np.nan) if own is None else own
@@ -189,7 +180,6 @@ def curves(model: Any, stage: int, level: float = 0.9) -> StageCurves:
     number = subject.stage(stage)
     level = check_level(level)
     parts = subject.model.stages[number]
-    backbone_scale, tilt_intercept = stage_scales(parts)
     library = subject.schema.library
     return StageCurves(
         stage=number,
@@ -199,40 +189,10 @@ def curves(model: Any, stage: int, level: float = 0.9) -> StageCurves:
         ),
         lambda_plus=parts.lambda_plus,
         lambda_minus=parts.lambda_minus,
-        backbone_scale=backbone_scale,
-        tilt_intercept=tilt_intercept,
+        backbone_scale=parts.backbone_scale,
+        tilt_intercept=parts.tilt_intercept,
         library=library,
     )
-
-
-def stage_scales(stage: Stage) -> tuple[float, float]:
-    """b_0 and d_0; NaN where the stage has none."""
-    adding, taking = stage.oriented
-    if stage.is_two_branch and adding is not None and taking is not None:
-        b0 = math.exp(0.5 * (adding.log_scale + taking.log_scale))
-        return b0, 0.5 * (adding.log_scale - taking.log_scale)
-    if stage.is_one_branch:
-        only = adding or taking
-        return (math.nan if only is None else math.exp(only.log_scale)), math.nan
-    return math.nan, math.nan
-
-
-def backbone_and_tilt(
-    stage: Stage, axis: slice | None = None
-) -> tuple[FloatArray | None, FloatArray | None]:
-    """Logs of b_j, and d_j, in the bins of one axis, or of all; None where the stage has none.
-
-    The tilt follows what a branch does: up is where the branch that adds to the prediction wins.
-    """
-    part = slice(None) if axis is None else axis
-    adding, taking = stage.oriented
-    if stage.is_two_branch and adding is not None and taking is not None:
-        plus, minus = adding.log_factors[part], taking.log_factors[part]
-        return 0.5 * (plus + minus), 0.5 * (plus - minus)
-    if stage.is_one_branch:
-        only = adding or taking
-        return (None if only is None else only.log_factors[part]), None
-    return None, None
 
 
 def _with_bands(model: SeparationModel, stage: int, j: int, name: str, level: float) -> Curve:
@@ -250,8 +210,8 @@ def _with_bands(model: SeparationModel, stage: int, j: int, name: str, level: fl
 
 def _curve(model: SeparationModel, stage: int, j: int, name: str) -> Curve:
     parts, axis = model.stages[stage], model.bins.axis(j)
-    log_backbone, tilt = backbone_and_tilt(parts, axis)
-    plus, minus = (None if b is None else b.factors(axis) for b in sides(parts))
+    log_backbone, tilt = parts.log_backbone, parts.tilt
+    plus, minus = (None if b is None else b.factors(axis) for b in parts.sides)
     return Curve(
         stage=stage,
         feature=j,
@@ -260,6 +220,6 @@ def _curve(model: SeparationModel, stage: int, j: int, name: str) -> Curve:
         frequencies=model.bins.frequencies[axis],
         plus=plus,
         minus=minus,
-        backbone=None if log_backbone is None else np.exp(log_backbone),
-        tilt=tilt,
+        backbone=None if log_backbone is None else np.exp(log_backbone[axis]),
+        tilt=None if tilt is None else tilt[axis],
     )

@@ -1,4 +1,4 @@
-"""Partial dependence of any order, exact: every stage's is its factors times a constant."""
+"""Partial dependence of any order, exact: of a product its factors times a constant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from seplearn._errors import out_of_range
 from seplearn._rules import check_level
-from seplearn.explain.axes import bin_values
 from seplearn.explain.products import SIDE_SIGN, constants, side_factors, support
 from seplearn.explain.result import Explanation, band_of, distinct_names
 from seplearn.explain.subject import Subject
@@ -22,7 +21,7 @@ from seplearn.table.binning import Axis
 from seplearn.table.columns import Table, open_table
 
 _MOST_POINTS = 20_000_000
-_PARTS = ("total", "stages", "plus", "minus", "backbone")
+_PARTS = ("total", "effects", "stages", "plus", "minus", "backbone")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,8 +29,8 @@ class PartialDependence(Explanation):
     """Average prediction against the values of some features, per product, stage and in all.
 
     It is held as what it is, a small model on the features S: per stage and product a constant
-    ``C = lambda E[prod_{k not in S} a_k(X_k)]`` and the factors of S. The arrays over all
-    combinations of bins are made when asked for.
+    ``C = lambda E[prod_{k not in S} a_k(X_k)]`` and the factors of S; and the main effects of S.
+    The arrays over all combinations of bins are made when asked for.
 
     Attributes
     ----------
@@ -53,6 +52,10 @@ class PartialDependence(Explanation):
         Per stage, whether one product adds and the other subtracts, so that there is a backbone.
     support : array of bool of shape ``shape``, or None
         For two features, the pairs of bins near which there are background rows.
+    effect_curves : tuple of array of shape (n_bins,), or None
+        The main effect of each feature of S; None for a model without main effects.
+    effect_rest : float
+        The mean of all other main effects over the background.
     replicates : tuple of PartialDependence
         The same of the bootstrap replicates; ``level`` is the share of them inside a band.
 
@@ -80,6 +83,8 @@ class PartialDependence(Explanation):
     factors: tuple[FloatArray, ...]
     is_two_branch: tuple[bool, ...]
     support: BoolArray | None = None
+    effect_curves: tuple[FloatArray, ...] | None = None
+    effect_rest: float = 0.0
     replicates: tuple[PartialDependence, ...] = ()
     level: float = 0.9
 
@@ -109,9 +114,23 @@ class PartialDependence(Explanation):
 
     @property
     def total(self) -> FloatArray:
-        """Partial dependence of the model: the intercept plus all stages, of shape ``shape``."""
+        """Partial dependence of the model, of shape ``shape``.
+
+        The intercept plus the main effects plus all stages.
+        """
         total: FloatArray = self.intercept + self.stages.sum(axis=0)
-        return total
+        return total if self.effect_curves is None else total + self.effects
+
+    @property
+    def effects(self) -> FloatArray:
+        """Partial dependence of the main effects, of shape ``shape``.
+
+        Those of S, and the mean of all others; zeros for a model without main effects.
+        """
+        self._check_points()
+        if self.effect_curves is None:
+            return np.zeros(self.shape)
+        return reduce(np.add.outer, self.effect_curves, np.array(self.effect_rest))
 
     @property
     def backbone(self) -> FloatArray:
@@ -150,7 +169,9 @@ class PartialDependence(Explanation):
         table = open_table(X)
         columns = self._columns_in(table)
         codes = [axis.codes(table, c) for axis, c in zip(self.axes, columns, strict=True)]
-        value = np.full(table.n_rows, self.intercept)
+        value = np.full(table.n_rows, self.intercept + self.effect_rest)
+        for curve, code in zip(self.effect_curves or (), codes, strict=False):
+            value += curve[code]
         for s in range(self.n_stages):
             for side, sign in enumerate(SIDE_SIGN):
                 parts = (f[s, side][code] for f, code in zip(self.factors, codes, strict=True))
@@ -166,13 +187,16 @@ class PartialDependence(Explanation):
         return list(range(len(self.features)))
 
     def _over_grid(self, value: Callable[[int], FloatArray]) -> FloatArray:
+        self._check_points()
+        return np.array([value(s) for s in range(self.n_stages)]).reshape(-1, *self.shape)
+
+    def _check_points(self) -> None:
         points = int(np.prod(self.shape))
         if points * max(1, self.n_stages) > _MOST_POINTS:
             raise ValueError(
                 f"features {list(self.names)} have {points} combinations of bins, too many for "
                 "an array per stage; at(X) gives the values at the rows of a table"
             )
-        return np.array([value(s) for s in range(self.n_stages)]).reshape(-1, *self.shape)
 
     def _product(self, s: int, side: int) -> FloatArray:
         curves = (f[s, side] for f in self.factors)
@@ -183,11 +207,13 @@ class PartialDependence(Explanation):
         numbers = {"pd": self.total} | self._ends()
         if len(self.features) == 1:
             numbers = {"frequency": self.frequencies[0]} | numbers
+        if self.effect_curves is not None:
+            numbers["main_effects"] = self.effects
         for s, (stage, plus, minus) in enumerate(
             zip(self.stages, self.plus, self.minus, strict=True)
         ):
             numbers |= {f"stage_{s}": stage, f"stage_{s}_plus": plus, f"stage_{s}_minus": minus}
-        grids = np.meshgrid(*(bin_values(axis) for axis in self.axes), indexing="ij")
+        grids = np.meshgrid(*(axis.describe().values for axis in self.axes), indexing="ij")
         names = distinct_names(self.names, numbers)
         columns = dict(zip(names, (grid.ravel() for grid in grids), strict=True))
         return columns | {name: values.ravel() for name, values in numbers.items()}
@@ -203,7 +229,8 @@ def partial_dependence(
     """Partial dependence on one, two or any number of features, exact for the model.
 
     For every stage and product it is the factors of these features times a constant, the mean of
-    the product of all other factors over the background: no grid is averaged, nothing is sampled.
+    the product of all other factors over the background; main effects of these features are added.
+    No grid is averaged, nothing is sampled.
 
     Parameters
     ----------
@@ -243,6 +270,10 @@ def dependence_on(
 ) -> PartialDependence:
     """Partial dependence of a model, or of a replicate of it, over rows already binned."""
     bins = model.bins
+    effects, curves = model.effect_values(rows.codes), None
+    if model.effects is not None:
+        curves = tuple(model.effects[bins.axis(j)] for j in features)
+    others = np.delete(effects, features, axis=1).sum(axis=1)
     return PartialDependence(
         features=features,
         names=tuple(subject.names[j] for j in features),
@@ -259,4 +290,6 @@ def dependence_on(
         ),
         is_two_branch=tuple(stage.is_two_branch for stage in model.stages),
         support=support(bins, rows, features) if len(features) == 2 else None,
+        effect_curves=curves,
+        effect_rest=float(others @ rows.weight),
     )

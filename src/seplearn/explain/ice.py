@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn.explain.axes import bin_values
 from seplearn.explain.products import SIDE_SIGN, rest_of_products, side_factors
 from seplearn.explain.result import Explanation, distinct_names
 from seplearn.explain.subject import Subject, check_number
-from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
+from seplearn.model.model import SeparationModel
 from seplearn.table.binning import Axis
 
 
@@ -25,7 +25,7 @@ class IndividualExpectation(Explanation):
         The feature, its name, its bins and how often training rows fall into them.
     values : array of shape (n_rows, n_bins)
         Prediction of each row with the feature in each bin; of the chosen stage alone, without
-        the intercept, when a stage was chosen.
+        the intercept and main effects, when a stage was chosen.
     own : array of int of shape (n_rows,)
         The bin in which each row really is.
     stage : int or None
@@ -54,7 +54,7 @@ class IndividualExpectation(Explanation):
     def _columns(self) -> dict[str, Any]:
         """One row per row and bin."""
         n_rows, n_bins = self.values.shape
-        value = np.tile(bin_values(self.axis), n_rows)
+        value = np.tile(self.axis.describe().values, n_rows)
         what = "prediction" if self.stage is None else "contribution"
         (name,) = distinct_names([self.name], {"row", what})
         rows = np.repeat(np.arange(n_rows), n_bins)
@@ -97,7 +97,9 @@ def ice(
         codes = codes[np.arange(max_rows) * len(codes) // max_rows]
     chosen = range(subject.n_stages) if stage is None else [subject.stage(stage)]
     rest = rest_of_products(fitted, codes, [j])
-    values = np.full((len(codes), bins.axes[j].n_bins), fitted.intercept if stage is None else 0.0)
+    values = np.zeros((len(codes), bins.axes[j].n_bins))
+    if stage is None:
+        values += fitted.intercept + _effects(fitted, codes, j)
     for s in chosen:
         values += (SIDE_SIGN[:, None] * rest[s]).T @ side_factors(fitted.stages[s], bins.axis(j))
     return IndividualExpectation(
@@ -110,6 +112,15 @@ def ice(
         stage=None if stage is None else int(stage),
         library=subject.schema.library,
     )
+
+
+def _effects(model: SeparationModel, codes: CodeArray, j: int) -> FloatArray | float:
+    """The main effects of rows in which feature j is moved through its bins."""
+    if model.effects is None:
+        return 0.0
+    others = np.delete(model.effect_values(codes), j, axis=1).sum(axis=1)
+    moved: FloatArray = np.add.outer(others, model.effects[model.bins.axis(j)])
+    return moved
 
 
 def _is_count(value: float) -> bool:

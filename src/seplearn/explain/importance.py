@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn._rules import check_level
-from seplearn.explain.products import sides
 from seplearn.explain.result import Explanation, band_of
 from seplearn.explain.subject import Subject, check_number
 from seplearn.kernels.arrays import FloatArray
@@ -31,12 +30,18 @@ class Importance(Explanation):
         Variance over the rows of b_j and of d_j in every stage. A stage of one product has that
         product's factors for backbones and no tilt.
     stage_weights : array of shape (n_stages,)
-        Mean square of every stage's contribution as a share of the sum over stages.
+        Mean square of every stage's contribution as a share of the sum over stages, and over the
+        main effects together, if there are any.
+    effects_weight : float
+        That of the main effects together.
+    effect_spread : array of shape (p,), or None
+        Standard deviation over the rows of every main effect, in the unit of y; None for a model
+        without main effects. They have no backbone and tilt, so ``combined`` is of stages alone.
     gamma : float
         The weight of the tilt in ``combined``.
     bands : dict
-        Bootstrap bands, each (2, p), of "total_backbone", "total_tilt" and "combined"; empty for
-        a model without replicates.
+        Bootstrap bands, each (2, p), of "total_backbone", "total_tilt", "combined" and, if there
+        are main effects, "effect_spread"; empty for a model without replicates.
 
     Examples
     --------
@@ -55,6 +60,8 @@ class Importance(Explanation):
     tilt: FloatArray
     stage_weights: FloatArray
     gamma: float
+    effects_weight: float = 0.0
+    effect_spread: FloatArray | None = None
     bands: dict[str, FloatArray] = field(default_factory=dict)
 
     @property
@@ -78,7 +85,7 @@ class Importance(Explanation):
         """One row per feature, the most important first."""
         order = np.argsort(-self.combined, kind="stable")
         columns: dict[str, Any] = {"feature": [self.names[j] for j in order]}
-        for part in ("combined", "total_backbone", "total_tilt"):
+        for part in _parts(self.effect_spread):
             columns[part] = getattr(self, part)[order]
             if part in self.bands:
                 columns[f"{part}_lower"], columns[f"{part}_upper"] = self.bands[part][:, order]
@@ -135,17 +142,32 @@ def importance(
     ]
     bands = {
         part: band_of([getattr(other, part) for other in replicates], level)
-        for part in ("total_backbone", "total_tilt", "combined")
+        for part in _parts(subject.model.effects)
         if replicates
     }
     return _importance(subject.model, subject, rows, counted, gamma, bands)
 
 
-def stage_squares(model: SeparationModel, rows: Reference) -> FloatArray:
-    """Mean square of every stage's contribution, relative to the largest of all."""
-    contributions = model.contributions(rows.codes)
-    squares: FloatArray = rows.weight @ (contributions / largest(contributions)) ** 2
-    return squares
+def _parts(effects: FloatArray | None) -> tuple[str, ...]:
+    """What there is an importance of; stages first."""
+    parts = ("combined", "total_backbone", "total_tilt")
+    return parts if effects is None else (*parts, "effect_spread")
+
+
+def part_weights(model: SeparationModel, rows: Reference) -> tuple[float, FloatArray]:
+    """Mean square of what main effects add, and of every stage, as shares of the sum of all."""
+    effects = model.effect_values(rows.codes).sum(axis=1)
+    parts = np.column_stack([effects, model.contributions(rows.codes)])
+    weights = shares(rows.weight @ (parts / largest(parts)) ** 2)
+    return float(weights[0]), weights[1:]
+
+
+def effect_spreads(effects: FloatArray, counted: Bins) -> FloatArray:
+    """Standard deviation of every main effect over rows that were counted by bin."""
+    unit = largest(effects)
+    centred = (effects - counted.repeat_per_bin(counted.means(effects))) / unit
+    spreads: FloatArray = unit * np.sqrt(counted.means(centred**2))
+    return spreads
 
 
 def largest(values: FloatArray) -> float:
@@ -172,12 +194,15 @@ def _importance(
     curves = np.array(pairs).reshape(-1, 2, size)
     centred = curves - counted.repeat_per_bin(counted.means(curves))
     variances = counted.means(centred**2)
+    effects_weight, stage_weights = part_weights(model, rows)
     return Importance(
         names=subject.names,
         backbone=variances[:, 0],
         tilt=variances[:, 1],
-        stage_weights=shares(stage_squares(model, rows)),
+        stage_weights=stage_weights,
         gamma=gamma,
+        effects_weight=effects_weight,
+        effect_spread=None if model.effects is None else effect_spreads(model.effects, counted),
         bands=bands or {},
         library=subject.schema.library,
     )
@@ -185,11 +210,8 @@ def _importance(
 
 def _flat_backbone_and_tilt(stage: Stage, size: int) -> tuple[FloatArray, FloatArray]:
     """b_j and d_j in all bins, whatever the signs of the lambda: variances do not see them."""
-    plus, minus = sides(stage)
-    if plus is not None and minus is not None:
-        logs = 0.5 * (plus.log_factors + minus.log_factors)
-        return np.exp(logs), 0.5 * (plus.log_factors - minus.log_factors)
-    only = plus or minus
-    if only is None:
-        return np.ones(size), np.zeros(size)
-    return only.factors(slice(None)), np.zeros(size)
+    if len(stage.active) == 2:
+        logs, tilt = stage.halves
+        return np.exp(logs), tilt
+    factors = [branch.factors(slice(None)) for branch in stage.active]
+    return (factors[0] if factors else np.ones(size)), np.zeros(size)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn.explain.products import scaled_factors, sides
+from seplearn.explain.importance import largest
+from seplearn.explain.products import scaled_factors
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
@@ -114,9 +116,9 @@ def interactions(model: Any, *, background: Any = None) -> Interactions:
     rows = subject.rows(background)
     bins = subject.model.bins
     counted = bins if background is None else bins.with_frequencies_of(rows.codes, rows.weight)
-    shift, branches = _in_unit(subject.model, rows)
-    variance, main, total, pairwise = _sobol(branches, counted)
-    h, h_total = _friedman(branches, bins, rows)
+    shift, branches, effects = _in_unit(subject.model, rows)
+    variance, main, total, pairwise = _sobol(branches, effects, counted)
+    h, h_total = _friedman(branches, effects, bins, rows)
     with np.errstate(over="ignore"):
         variance = float(variance * np.exp(2.0 * shift))
     return Interactions(
@@ -124,23 +126,33 @@ def interactions(model: Any, *, background: Any = None) -> Interactions:
     )
 
 
-def _in_unit(model: SeparationModel, rows: Reference) -> tuple[float, list[Branch]]:
-    """All products in a unit in which the largest is one, and the log of that unit.
+def _in_unit(model: SeparationModel, rows: Reference) -> tuple[float, list[Branch], FloatArray]:
+    """The log of a unit in which nothing is larger than one, and products and effects in it.
 
     Squares of them then neither overflow nor underflow, whatever the unit of y.
     """
-    branches = [b for stage in model.stages for b in sides(stage) if b is not None]
+    branches = [branch for stage in model.stages for branch in stage.active]
     sizes = [float(branch.log_sizes(rows.codes, model.bins).max()) for branch in branches]
+    effects = np.zeros(len(model.bins.frequencies)) if model.effects is None else model.effects
+    biggest = largest(effects)
+    if effects.any():
+        sizes.append(math.log(biggest))
     shift = max(sizes, default=0.0)
-    return shift, [replace(branch, log_scale=branch.log_scale - shift) for branch in branches]
+    effects = effects / biggest * math.exp(min(math.log(biggest) - shift, 0.0))
+    branches = [replace(branch, log_scale=branch.log_scale - shift) for branch in branches]
+    return shift, branches, effects
 
 
-def _sobol(branches: list[Branch], bins: Bins) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+def _sobol(
+    branches: list[Branch], effects: FloatArray, bins: Bins
+) -> tuple[float, FloatArray, FloatArray, FloatArray]:
     """Variance, main, total and pairwise indices.
 
     With branches u, v of signs s, M_j = E[a_uj a_vj] and K_j = Cov(a_uj, a_vj), the variance of
     the part that depends on exactly the features S is sum_uv s_u s_v prod_{j in S} K_j
-    prod_{k not in S} E[a_uk] E[a_vk]; summed over all S with j in it, K_j prod_{k != j} M_k.
+    prod_{k not in S} E[a_uk] E[a_vk]; summed over all S with j in it, K_j prod_{k != j} M_k. A main
+    effect adds its variance to the part of its feature alone, and twice its covariance with what
+    the products say about that feature alone.
     """
     p, n = bins.n_axes, len(branches)
     signs = np.array([branch.coefficient_sign for branch in branches])
@@ -163,6 +175,8 @@ def _sobol(branches: list[Branch], bins: Bins) -> tuple[float, FloatArray, Float
         running = running * square[j]
     main = np.array([np.sum(both * cov[j] * rest_square[j]) for j in range(p)])
     total = np.array([np.sum(both * cov[j] * rest_moment[j]) for j in range(p)])
+    alone = _added_by_effects(signs, means, centred, effects, bins)
+    variance, main, total = variance + float(alone.sum()), main + alone, total + alone
     pairwise = np.zeros((p, p))
     for j in range(p):
         others = _products_without_one(np.delete(square, j, axis=0))
@@ -171,6 +185,18 @@ def _sobol(branches: list[Branch], bins: Bins) -> tuple[float, FloatArray, Float
             pairwise[j, k] = pairwise[k, j] = value
     scale = 1.0 / variance if variance > 0 else 0.0
     return variance, main * scale, total * scale, pairwise * scale
+
+
+def _added_by_effects(
+    signs: FloatArray, means: FloatArray, centred: FloatArray, effects: FloatArray, bins: Bins
+) -> FloatArray:
+    """Var(h_j + g_j) - Var(h_j) of every feature: h_j is what products say about it alone."""
+    others = _products_without_one(means.T) * signs  # (p, n)
+    own = effects - bins.repeat_per_bin(bins.means(effects))
+    by_products = np.zeros_like(own)
+    for j in range(bins.n_axes):
+        by_products[bins.axis(j)] = others[j] @ centred[:, bins.axis(j)]
+    return bins.means(own * (own + 2.0 * by_products))
 
 
 def _products_without_one(matrices: FloatArray) -> FloatArray:
@@ -183,7 +209,9 @@ def _products_without_one(matrices: FloatArray) -> FloatArray:
     return products
 
 
-def _friedman(branches: list[Branch], bins: Bins, rows: Reference) -> tuple[FloatArray, FloatArray]:
+def _friedman(
+    branches: list[Branch], effects: FloatArray, bins: Bins, rows: Reference
+) -> tuple[FloatArray, FloatArray]:
     """H of all pairs and H of every feature against the rest, over the rows."""
     weight, p = rows.weight, bins.n_axes
     at = bins.flat(rows.codes).T  # (p, n)
@@ -193,6 +221,7 @@ def _friedman(branches: list[Branch], bins: Bins, rows: Reference) -> tuple[Floa
     whole = np.array([b.log_sizes(rows.codes, bins) for b in branches]).reshape(shape[0], shape[2])
     lambdas = np.array([b.coefficient_sign for b in branches])[:, None]
     all_signs = lambdas * signs.prod(axis=1)
+    own = effects[at]
 
     def centred(value: FloatArray) -> FloatArray:
         return value - value @ weight
@@ -202,18 +231,19 @@ def _friedman(branches: list[Branch], bins: Bins, rows: Reference) -> tuple[Floa
         log, sign = (part[:, features] for part in (logs, signs))
         inside, sign = log.sum(axis=1), sign.prod(axis=1)
         constants = (all_signs * sign * np.exp(whole - inside)) @ weight
-        return centred(constants @ (sign * np.exp(inside)))
+        return centred(constants @ (sign * np.exp(inside)) + own[list(features)].sum(axis=0))
 
     def rest(j: int) -> FloatArray:
         """Partial dependence at the rows on all features but one."""
         means = (signs[:, j] * np.exp(logs[:, j])) @ weight
-        return centred(means @ (all_signs * signs[:, j] * np.exp(whole - logs[:, j])))
+        products = means @ (all_signs * signs[:, j] * np.exp(whole - logs[:, j]))
+        return centred(products + np.delete(own, j, axis=0).sum(axis=0))
 
     def ratio(mixed: FloatArray, sum_of_all: FloatArray) -> float:
         size = float(weight @ sum_of_all**2)
         return float(np.sqrt(weight @ mixed**2 / size)) if size > _ROUNDING * scale else 0.0
 
-    prediction = centred((all_signs * np.exp(whole)).sum(axis=0))
+    prediction = centred((all_signs * np.exp(whole)).sum(axis=0) + own.sum(axis=0))
     scale = float(weight @ prediction**2)
     single = [dependence(j) for j in range(p)]
     h, h_total = np.zeros((p, p)), np.zeros(p)

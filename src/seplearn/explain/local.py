@@ -1,4 +1,4 @@
-"""One prediction, explained: what every stage adds, what gates it and what turns it."""
+"""One prediction, explained: what main effects and stages add, what gates and turns a stage."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import numpy as np
 
 from seplearn._rules import check_level
 from seplearn.explain.axes import remark, row_texts
-from seplearn.explain.curves import backbone_and_tilt, stage_scales
 from seplearn.explain.importance import shares
 from seplearn.explain.products import rest_of_products
 from seplearn.explain.result import Explanation, band_of
 from seplearn.explain.subject import Subject, check_position
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.model import SeparationModel
-from seplearn.table.binning import CategoricalAxis
 from seplearn.table.columns import Table, make_frame, open_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalExplanation(Explanation):
-    """The prediction of one row: ``intercept + contributions.sum()``.
+    """The prediction of one row: ``intercept + effects.sum() + contributions.sum()``.
 
     Attributes
     ----------
     names, values : tuple of str
         The features and the row's values.
     prediction, intercept : float
+    effects : array of shape (p,)
+        The main effect of every feature; zeros for a model without main effects.
     contributions : array of shape (n_stages,)
         What every stage adds to the prediction, in the unit of y.
     plus, minus : array of shape (n_stages,)
@@ -42,6 +42,8 @@ class LocalExplanation(Explanation):
         b_0 and d_0 of every stage.
     bands : array of shape (2, n_stages), or None
         Bootstrap bands of the contributions.
+    effect_bands : array of shape (2, p), or None
+        Bootstrap bands of the main effects.
     interval : array of shape (2,), or None
         Bootstrap interval of the prediction.
     remarks : dict of str to str
@@ -66,6 +68,7 @@ class LocalExplanation(Explanation):
     values: tuple[str, ...]
     prediction: float
     intercept: float
+    effects: FloatArray
     contributions: FloatArray
     plus: FloatArray
     minus: FloatArray
@@ -74,6 +77,7 @@ class LocalExplanation(Explanation):
     backbone_scale: FloatArray
     tilt_intercept: FloatArray
     bands: FloatArray | None = None
+    effect_bands: FloatArray | None = None
     interval: FloatArray | None = None
     remarks: dict[str, str] = field(default_factory=dict)
 
@@ -94,20 +98,27 @@ class LocalExplanation(Explanation):
         return other
 
     def _columns(self) -> dict[str, Any]:
-        """One row per stage, the intercept last: ``contribution`` sums to the prediction."""
+        """One row per stage, then main effects, the intercept last.
+
+        ``contribution`` sums to the prediction. Only with main effects there is a column
+        ``feature``, which says whose they are.
+        """
         n = len(self.contributions)
-        nothing = [np.nan]
+        features = self.names if self.effects.any() else ()
+        effects = self.effects[: len(features)]
+        nothing = np.full(len(features) + 1, np.nan)
         columns: dict[str, Any] = {
-            "stage": [*(str(s) for s in range(n)), "intercept"],
-            "contribution": np.append(self.contributions, self.intercept),
-            "plus": np.append(self.plus, nothing),
-            "minus": np.append(self.minus, nothing),
-            "backbone_scale": np.append(self.backbone_scale, nothing),
-            "tilt_intercept": np.append(self.tilt_intercept, nothing),
+            "stage": [*(str(s) for s in range(n)), *("main effect" for _ in features), "intercept"],
+            "contribution": np.concatenate([self.contributions, effects, [self.intercept]]),
         }
-        if self.bands is not None:
-            columns["contribution_lower"] = np.append(self.bands[0], nothing)
-            columns["contribution_upper"] = np.append(self.bands[1], nothing)
+        if features:
+            columns["feature"] = [*("" for _ in range(n)), *features, ""]
+        for name in ("plus", "minus", "backbone_scale", "tilt_intercept"):
+            columns[name] = np.append(getattr(self, name), nothing)
+        if self.bands is not None and self.effect_bands is not None:
+            for end, name in enumerate(("contribution_lower", "contribution_upper")):
+                ends = self.effect_bands[end, : len(features)]
+                columns[name] = np.concatenate([self.bands[end], ends, [np.nan]])
         return columns
 
     def feature_frame(self) -> Any:
@@ -144,7 +155,7 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
     >>> X, y = datasets.masked_interaction(1000, random_state=0)
     >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
     >>> local = explain.local(model, X, row=7)
-    >>> total = local.intercept + local.contributions.sum()
+    >>> total = local.intercept + local.effects.sum() + local.contributions.sum()
     >>> bool(abs(total - model.predict(X)[7]) < 1e-9)
     True
     """
@@ -157,21 +168,22 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
     fitted = subject.model
     codes = fitted.bins.codes(table, columns)
     backbone, tilt = _at(fitted, codes)
-    scales = np.array([stage_scales(stage) for stage in fitted.stages]).reshape(-1, 2)
     plus, minus = rest_of_products(fitted, codes, ())[:, :, 0].T
     return LocalExplanation(
         names=subject.names,
         values=row_texts(fitted.bins.axes, table, columns)[0],
         prediction=float(fitted.predict(codes)[0]),
         intercept=fitted.intercept,
+        effects=fitted.effect_values(codes)[0],
         contributions=fitted.contributions(codes)[0],
         plus=plus,
         minus=minus,
         backbone=backbone,
         tilt=tilt,
-        backbone_scale=scales[:, 0],
-        tilt_intercept=scales[:, 1],
+        backbone_scale=np.array([stage.backbone_scale for stage in fitted.stages]),
+        tilt_intercept=np.array([stage.tilt_intercept for stage in fitted.stages]),
         bands=band_of([other.contributions(codes)[0] for other in fitted.replicates], level),
+        effect_bands=band_of([other.effect_values(codes)[0] for other in fitted.replicates], level),
         interval=band_of([other.predict(codes)[0] for other in fitted.replicates], level),
         remarks=_remarks(subject, table, columns, codes[0]),
         library=subject.schema.library or table.library,
@@ -184,8 +196,7 @@ def _remarks(
     bins = subject.model.bins
     found = {}
     for j, (axis, column) in enumerate(zip(bins.axes, columns, strict=True)):
-        is_level = isinstance(axis, CategoricalAxis)
-        value = (table.levels(column) if is_level else table.numbers(column))[0]
+        value = axis.read(table, column)[0]
         found[subject.names[j]] = remark(axis, bins.frequencies[bins.axis(j)], codes[j], value)
     return {name: text for name, text in found.items() if text}
 
@@ -195,7 +206,7 @@ def _at(model: SeparationModel, codes: CodeArray) -> tuple[FloatArray, FloatArra
     at = model.bins.flat(codes)[0]
     curves = np.full((2, len(model.stages), len(at)), np.nan)
     for s, stage in enumerate(model.stages):
-        for part, curve in enumerate(backbone_and_tilt(stage)):
+        for part, curve in enumerate((stage.log_backbone, stage.tilt)):
             if curve is not None:
                 curves[part, s] = curve[at]
     return np.exp(curves[0]), curves[1]

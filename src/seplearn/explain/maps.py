@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn.explain.axes import bin_values
-from seplearn.explain.curves import backbone_and_tilt, stage_scales
 from seplearn.explain.products import support
 from seplearn.explain.result import Explanation, distinct_names
 from seplearn.explain.subject import Subject
@@ -55,7 +53,7 @@ class StageMap(Explanation):
 
     def _columns(self) -> dict[str, Any]:
         """One row per pair of bins."""
-        grids = np.meshgrid(*(bin_values(axis) for axis in self.axes), indexing="ij")
+        grids = np.meshgrid(*(axis.describe().values for axis in self.axes), indexing="ij")
         names = distinct_names(self.names, {"backbone", "tilt"})
         columns: dict[str, Any] = dict(zip(names, (g.ravel() for g in grids), strict=True))
         columns["backbone"] = self.backbone.ravel()
@@ -90,18 +88,17 @@ def maps(model: Any, stage: int, features: Any) -> StageMap:
     if len(chosen) != 2:
         raise ValueError(f"features must be two, got {len(chosen)}: {features!r}")
     parts, bins = subject.model.stages[number], subject.model.bins
-    (log_first, tilt_first), (log_second, tilt_second) = (
-        backbone_and_tilt(parts, bins.axis(j)) for j in chosen
-    )
-    if log_first is None or log_second is None:
+    log_backbone, tilts = parts.log_backbone, parts.tilt
+    if log_backbone is None:
         raise ValueError(
             f"stage {number} has no backbone: its factors may be negative, or both of its products "
             "act on one side, or its lambda are zero"
         )
-    scale, d0 = stage_scales(parts)
+    first, second = (bins.axis(j) for j in chosen)
+    logs = np.log(parts.backbone_scale) + np.add.outer(log_backbone[first], log_backbone[second])
     tilt = None
-    if tilt_first is not None and tilt_second is not None:
-        tilt = d0 + np.add.outer(tilt_first, tilt_second)
+    if tilts is not None:
+        tilt = parts.tilt_intercept + np.add.outer(tilts[first], tilts[second])
     j, k = chosen
     reference = subject.model.reference
     return StageMap(
@@ -110,7 +107,7 @@ def maps(model: Any, stage: int, features: Any) -> StageMap:
         names=(subject.names[j], subject.names[k]),
         axes=(bins.axes[j], bins.axes[k]),
         frequencies=(bins.frequencies[bins.axis(j)], bins.frequencies[bins.axis(k)]),
-        backbone=np.exp(np.log(scale) + np.add.outer(log_first, log_second)),
+        backbone=np.exp(logs),
         tilt=tilt,
         support=None if reference is None else support(bins, reference, chosen),
         library=subject.schema.library,

@@ -17,19 +17,10 @@ _GROUPS = 12
 SIDE_SIGN = np.array([1.0, -1.0])  # a stage is its + product minus its - product
 
 
-def sides(stage: Stage) -> tuple[Branch | None, Branch | None]:
-    """The + and the - product; None for one that is absent or has lambda zero."""
-    plus, minus = stage.plus, stage.minus
-    return (
-        None if plus is None or plus.coefficient_sign == 0.0 else plus,
-        None if minus is None or minus.coefficient_sign == 0.0 else minus,
-    )
-
-
 def side_factors(stage: Stage, axis: slice) -> FloatArray:
     """Factors of both products on one axis, shape (2, n_bins); ones for an absent product."""
     size = axis.stop - axis.start
-    return np.array([np.ones(size) if b is None else b.factors(axis) for b in sides(stage)])
+    return np.array([np.ones(size) if b is None else b.factors(axis) for b in stage.sides])
 
 
 def scaled_factors(branch: Branch, n_axes: int) -> FloatArray:
@@ -60,7 +51,7 @@ def rest_of_products(
     left_out = tuple(features)
     out = np.zeros((len(model.stages), 2, len(codes)))
     for s, stage in enumerate(model.stages):
-        for side, branch in enumerate(sides(stage)):
+        for side, branch in enumerate(stage.sides):
             if branch is not None:
                 rest = without(branch, model.bins, left_out)
                 out[s, side] = SIDE_SIGN[side] * rest.evaluate(codes, model.bins)

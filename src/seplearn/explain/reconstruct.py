@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn.explain.dependence import dependence_on
-from seplearn.explain.products import SIDE_SIGN, sides
+from seplearn.explain.products import SIDE_SIGN
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import CodeArray, FloatArray
@@ -89,7 +89,7 @@ def reconstruct(model: Any, stage: int, X: Any = None, *, background: Any = None
     dependences = [dependence_on(subject.model, subject, (j,), rows) for j in range(bins.n_axes)]
     rebuilt = np.zeros(len(codes))
     normalizers = np.full(2, np.nan)
-    for side, branch in enumerate(sides(parts)):
+    for side, branch in enumerate(parts.sides):
         if branch is None:
             continue
         curves = [(d.plus, d.minus)[side][number] for d in dependences]

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn.explain.axes import count, percent
-from seplearn.explain.curves import backbone_and_tilt
-from seplearn.explain.importance import largest, shares, stage_squares
-from seplearn.explain.products import sides, without
+from seplearn.explain.importance import effect_spreads, largest, part_weights
+from seplearn.explain.products import without
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject, check_number
 from seplearn.explain.tilt import Flip, TiltDiagnostics, diagnose, places
@@ -87,9 +86,10 @@ class StageRoles:
     ----------
     stage : int
     weight : float
-        Mean square of the stage's contribution as a share of the sum over stages.
-    kind : {"two products", "one product", "no backbone", "nothing"}
-        "no backbone": signed factors, or two products that act on one side.
+        Mean square of the stage's contribution as a share of the sum over stages, and over the
+        main effects together, if there are any.
+    kind : {"two products", "one product", "same side", "signed", "nothing"}
+        What the stage is made of: see :attr:`seplearn.model.Stage.kind`.
     below_zero : float
         Share of the rows at which the stage takes from the prediction.
     features : tuple of FeatureRole
@@ -150,6 +150,11 @@ class Roles(Explanation):
     stages : tuple of StageRoles
     threshold : float
         The share of a stage's size from which on an effect is named.
+    effects : tuple of str
+        The features with a main effect of at least this share of the size of all main effects,
+        the largest first; empty for a model without main effects.
+    effects_weight : float
+        The weight of the main effects together.
 
     Examples
     --------
@@ -168,6 +173,8 @@ class Roles(Explanation):
     names: tuple[str, ...]
     stages: tuple[StageRoles, ...]
     threshold: float
+    effects: tuple[str, ...] = ()
+    effects_weight: float = 0.0
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -175,10 +182,15 @@ class Roles(Explanation):
         return tuple(stage.sentence for stage in self.stages)
 
     def __str__(self) -> str:
-        if not self.stages:
+        if not self.stages and not self.effects:
             return "no stages: the prediction is a constant"
         told = [stage for stage in self.stages if stage.weight >= _SMALLEST_TOLD]
-        lines = [f"stage {s.stage} ({percent(s.weight)}): {s.sentence}" for s in told]
+        lines = []
+        if self.effects:
+            lines.append(
+                f"main effects ({percent(self.effects_weight)}): {', '.join(self.effects)}"
+            )
+        lines += [f"stage {s.stage} ({percent(s.weight)}): {s.sentence}" for s in told]
         rest = len(self.stages) - len(told)
         if rest:
             small = sum(stage.weight for stage in self.stages) - sum(s.weight for s in told)
@@ -225,11 +237,29 @@ def roles(model: Any, *, threshold: float = 0.1, background: Any = None) -> Role
     rule = "a number between 0 and 1"
     threshold = check_number("threshold", threshold, rule, lambda v: 0 < v < 1)
     rows = subject.rows(background)
-    weights = shares(stage_squares(subject.model, rows))
+    effects_weight, weights = part_weights(subject.model, rows)
     stages = tuple(
         _stage_roles(subject, s, float(weight), rows, threshold) for s, weight in enumerate(weights)
     )
-    return Roles(subject.names, stages, threshold, library=subject.schema.library)
+    return Roles(
+        names=subject.names,
+        stages=stages,
+        threshold=threshold,
+        effects=_effects(subject, threshold),
+        effects_weight=effects_weight,
+        library=subject.schema.library,
+    )
+
+
+def _effects(subject: Subject, threshold: float) -> tuple[str, ...]:
+    """Whose main effects are worth naming."""
+    effects = subject.model.effects
+    if effects is None:
+        return ()
+    spreads = effect_spreads(effects / largest(effects), subject.model.bins)
+    least = min(threshold * float(np.sqrt(np.sum(spreads**2))), float(spreads.max()))
+    order = np.argsort(-spreads, kind="stable")
+    return tuple(subject.names[j] for j in order if spreads[j] >= least and spreads[j] > 0)
 
 
 def _stage_roles(
@@ -244,15 +274,7 @@ def _stage_roles(
         for j in range(len(subject.names))
     )
     below_zero = float(rows.weight[value < 0].sum() / rows.weight.sum())
-    return StageRoles(s, weight, _kind(stage), below_zero, features)
-
-
-def _kind(stage: Stage) -> str:
-    if all(branch is None for branch in sides(stage)):
-        return "nothing"
-    if stage.is_two_branch:
-        return "two products"
-    return "one product" if stage.is_one_branch else "no backbone"
+    return StageRoles(s, weight, stage.kind, below_zero, features)
 
 
 def _feature_role(
@@ -289,9 +311,9 @@ def _strengths(
     if whole <= _ROUNDING * size(value):
         return scaling, directing
     at = bins.flat(rows.codes)
-    active = [branch for branch in sides(stage) if branch is not None]
+    active = stage.active
     products = [branch.evaluate(rows.codes, bins) for branch in active]
-    log_backbone, tilt = backbone_and_tilt(stage)
+    log_backbone, tilt = stage.log_backbone, stage.tilt
     quieter = None if log_backbone is None else np.exp(-log_backbone)
     turn = None if tilt is None else np.exp(tilt)
     for j in range(p):

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from seplearn._workers import ThreadWorkers, n_threads
 from seplearn.explain.axes import row_texts
-from seplearn.explain.products import scaled_factors, sides
+from seplearn.explain.products import scaled_factors
 from seplearn.explain.result import Explanation, distinct_names
 from seplearn.explain.subject import Subject
-from seplearn.fitting.workers import ThreadWorkers, n_threads
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.kernels.shapley import add_shapley_values
 from seplearn.model.model import SeparationModel
@@ -94,8 +94,8 @@ def shapley(
 
     A coalition's value is the mean prediction with its features from the row and all others from
     a background row. For a product the average over coalitions is an integral of a polynomial,
-    which a few Gauss-Legendre nodes give exactly. Time grows with rows times background rows
-    times the square of the number of features.
+    which a few Gauss-Legendre nodes give exactly; a main effect is all its feature's. Time grows
+    with rows times background rows times the square of the number of features.
 
     Parameters
     ----------
@@ -147,14 +147,14 @@ def _values(model: SeparationModel, codes: CodeArray, rows: Reference) -> FloatA
     nodes, weights = np.polynomial.legendre.leggauss((p + 1) // 2)
     nodes, weights = 0.5 + 0.5 * nodes, 0.5 * weights
     at, background = (model.bins.flat(part) for part in (codes, rows.codes))
-    out = np.zeros((len(codes), p))
+    # What is additive needs no coalitions: a main effect is its feature's own.
+    out = model.effect_values(codes) - rows.weight @ model.effect_values(rows.codes)
     for stage in model.stages:
-        for branch in sides(stage):
-            if branch is not None:
-                factors = scaled_factors(branch, p)
-                here, there = factors[at], np.ascontiguousarray(factors[background].T)
-                sign = branch.coefficient_sign
-                add_shapley_values(here, there, rows.weight, nodes, weights, sign, out)
+        for branch in stage.active:
+            factors = scaled_factors(branch, p)
+            here, there = factors[at], np.ascontiguousarray(factors[background].T)
+            sign = branch.coefficient_sign
+            add_shapley_values(here, there, rows.weight, nodes, weights, sign, out)
     return out
 
 

@@ -1,27 +1,21 @@
-"""What stages contribute in a region, and models made of some of them."""
+"""What stages contribute, over all rows or in a region."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from seplearn._errors import out_of_range, wrong_type
-from seplearn.explain.axes import bin_bounds
 from seplearn.explain.importance import shares
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
-from seplearn.fitting.options import TrainingData
-from seplearn.fitting.scalars import Projection
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
-from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
-from seplearn.table.binning import CategoricalAxis, NumericAxis
 from seplearn.table.columns import Table, level_name, open_table
-from seplearn.table.training import training_rows
+from seplearn.table.description import AxisDescription
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,7 +27,9 @@ class StageContributions(Explanation):
     mean, mean_size : array of shape (n_stages,)
         Mean contribution, and mean of its absolute value, in the unit of y.
     share : array of shape (n_stages,)
-        ``mean_size`` as a share of the sum over stages.
+        ``mean_size`` as a share of the sum over stages, and of ``effects_mean_size``.
+    effects_mean, effects_mean_size : float
+        The same of what main effects add together; zero for a model without main effects.
     weight : float
         Share of the rows that lie in the region.
     n_rows : int
@@ -61,6 +57,8 @@ class StageContributions(Explanation):
     weight: float
     n_rows: int
     region: str = ""
+    effects_mean: float = 0.0
+    effects_mean_size: float = 0.0
 
     def _columns(self) -> dict[str, Any]:
         return {
@@ -106,12 +104,16 @@ def stages(
             f"region must hold at least one row of the background, got {dict(region or {})!r}, "
             f"which holds none of {len(rows.weight)}; give a wider region or a larger background"
         )
-    contributions = subject.model.contributions(rows.codes[inside])
-    mean_size = np.average(np.abs(contributions), axis=0, weights=weight)
+    effects = subject.model.effect_values(rows.codes[inside]).sum(axis=1)
+    parts = np.column_stack([effects, subject.model.contributions(rows.codes[inside])])
+    mean = np.average(parts, axis=0, weights=weight)
+    mean_size = np.average(np.abs(parts), axis=0, weights=weight)
     return StageContributions(
-        mean=np.average(contributions, axis=0, weights=weight),
-        mean_size=mean_size,
-        share=shares(mean_size),
+        mean=mean[1:],
+        mean_size=mean_size[1:],
+        share=shares(mean_size)[1:],
+        effects_mean=float(mean[0]),
+        effects_mean_size=float(mean_size[0]),
         weight=float(weight.sum()),
         n_rows=len(weight),
         region=", ".join(f"{key}: {value}" for key, value in (region or {}).items()),
@@ -130,28 +132,29 @@ def _inside(
     for feature, wanted in region.items():
         j = subject.feature(feature)
         axis, codes = subject.model.bins.axes[j], rows.codes[:, j]
-        if isinstance(axis, CategoricalAxis):
-            inside &= np.isin(codes, _level_bins(axis, subject.names[j], wanted))
+        told = axis.describe()
+        if told.kind == "categorical":
+            inside &= np.isin(codes, _level_bins(told, subject.names[j], wanted))
             continue
         low, high = _interval(subject.names[j], wanted)
         if table is not None and columns is not None:
-            values = table.numbers(columns[j])
+            values = np.asarray(axis.read(table, columns[j]))
             inside &= (low <= values) & (values <= high)
         else:
-            inside &= np.isin(codes, _bins_between(axis, low, high))
+            inside &= np.isin(codes, _bins_between(told, low, high))
     return inside
 
 
-def _level_bins(axis: CategoricalAxis, name: str, wanted: Any) -> list[int]:
+def _level_bins(told: AxisDescription, name: str, wanted: Any) -> list[int]:
     levels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
-    known = {level: b for b, level in enumerate(axis.levels)}
-    known |= dict.fromkeys(axis.rare, len(axis.levels))
+    known = {level: b for b, level in enumerate(told.levels)}
+    known |= dict.fromkeys(told.rare, told.meanings.index("rare"))
     found = []
     for level in levels:
         try:
             found.append(known[level_name(level)])
         except (KeyError, TypeError) as error:
-            rule = f"levels of {name!r} among {list(axis.levels)}"
+            rule = f"levels of {name!r} among {list(told.levels)}"
             raise out_of_range("region", rule, level) from error
     return found
 
@@ -170,85 +173,8 @@ def _interval(name: str, wanted: Any) -> tuple[float, float]:
     return ends
 
 
-def _bins_between(axis: NumericAxis, low: float, high: float) -> IntArray:
+def _bins_between(told: AxisDescription, low: float, high: float) -> IntArray:
     """The bins that overlap an interval; the outermost end where figures end them."""
-    if axis.values is not None:
-        return np.flatnonzero((low <= axis.values) & (axis.values <= high))
-    bounds = bin_bounds(axis)
-    return np.flatnonzero((bounds[:-1] <= high) & (low < bounds[1:]))
-
-
-def select_stages(
-    model: Any, stages: Any, X: Any = None, y: Any = None, sample_weight: Any = None
-) -> Any:
-    """A smaller model made of some stages, as they are or with their lambda refitted.
-
-    Parameters
-    ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_``.
-    stages : sequence of int
-        The stages to keep, counted from zero.
-    X, y : table and target, optional
-        With them the lambda and the intercept are refitted to these rows (a region, say), as the
-        estimator's ``scalars`` and ``fit_intercept`` tell; the curves stay, and there are no
-        bands. Without them all stays as it is and the other stages are left out.
-    sample_weight : array-like, optional
-        Of the rows.
-
-    Returns
-    -------
-    The same kind as ``model``
-        A new object; ``model`` is left as it is. An estimator's ``history_`` is empty.
-
-    Examples
-    --------
-    >>> from seplearn import TSLRegressor, datasets, explain
-    >>> X, y = datasets.masked_interaction(1000, random_state=0)
-    >>> model = TSLRegressor(n_stages=2, early_stopping=False, random_state=0).fit(X, y)
-    >>> small = explain.select_stages(model, [0])
-    >>> difference = model.predict(X) - small.predict(X) - model.predict_stages(X)[:, 1]
-    >>> bool(abs(difference).max() < 1e-9)
-    True
-    """
-    subject = Subject.of(model)
-    chosen = subject.stages(stages)
-    if (X is None) != (y is None):
-        raise ValueError("X and y must be given both, to refit the lambda, or neither")
-    if X is None and sample_weight is not None:
-        raise ValueError("sample_weight must come with X and y, whose rows it weighs")
-    reduced = _reduced(subject.model, chosen)
-    if X is not None:
-        reduced = _refitted(subject, reduced, model, (X, y, sample_weight))
-    if isinstance(model, SeparationModel):
-        return reduced
-    estimator = copy.copy(model)
-    estimator._store(subject.schema, reduced, [])
-    return estimator
-
-
-def _reduced(model: SeparationModel, stages: tuple[int, ...]) -> SeparationModel:
-    return replace(
-        model,
-        stages=tuple(model.stages[s] for s in stages),
-        replicates=tuple(_reduced(other, stages) for other in model.replicates),
-        bags=tuple(model.bags[s] for s in stages) if model.bags else (),
-    )
-
-
-def _refitted(
-    subject: Subject, model: SeparationModel, owner: Any, given: tuple[Any, Any, Any]
-) -> SeparationModel:
-    rows = training_rows(*given)
-    columns = subject.schema.columns_in(rows.table, subject.owner)
-    data = TrainingData(model.bins, model.bins.codes(rows.table, columns), rows.y, rows.weight)
-    projection = Projection(
-        data, getattr(owner, "scalars", "nnls"), getattr(owner, "fit_intercept", True)
-    )
-    unit = [stage.with_scalars(1.0, 1.0) for stage in model.stages]
-    for stage in unit:
-        for branch in stage.branches:
-            projection.append(branch)
-    scales = projection.solve()
-    stages = tuple(scales.apply(unit))
-    return replace(model, intercept=scales.intercept, stages=stages, replicates=())
+    if told.has_few_values:
+        return np.flatnonzero((low <= told.values) & (told.values <= high))
+    return np.flatnonzero((told.bounds[:-1] <= high) & (low < told.bounds[1:]))

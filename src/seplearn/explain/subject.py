@@ -55,7 +55,8 @@ class Subject:
     def stage(self, stage: Any) -> int:
         """A stage of the model, counted from zero."""
         if self.n_stages == 0:
-            raise ValueError("model has no stages, only its intercept, so there is nothing to show")
+            what = "its intercept" if self.model.is_constant else "an intercept and main effects"
+            raise ValueError(f"model has no stages, only {what}, so there is nothing to show")
         return check_position("stage", stage, self.n_stages, f" (the model has {self.n_stages})")
 
     def stages(self, stages: Any) -> tuple[int, ...]:

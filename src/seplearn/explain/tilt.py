@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn.explain.axes import number_text
-from seplearn.explain.curves import backbone_and_tilt, stage_scales
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject, check_number
 from seplearn.kernels.arrays import BoolArray, FloatArray
-from seplearn.model.model import SeparationModel
-from seplearn.table.binning import Axis, CategoricalAxis, NumericAxis
+from seplearn.table.binning import Axis
+from seplearn.table.description import AxisDescription
 
 _SMALLEST_RUN = 0.01  # of the training weight: a shorter excursion of the sign is no flip
 
@@ -155,7 +154,9 @@ def tilt(model: Any, stage: int, *, tolerance: float = 0.05) -> TiltDiagnostics:
 def diagnose(subject: Subject, stage: int, tolerance: float) -> TiltDiagnostics:
     """The diagnostics of one stage of a subject."""
     model, bins = subject.model, subject.model.bins
-    d0, tilts = _tilts(model, stage)
+    d0, tilts = model.stages[stage].tilt_intercept, model.stages[stage].tilt
+    if tilts is None:
+        tilts = np.zeros(len(bins.frequencies))
     variance = bins.means(tilts**2) - bins.means(tilts) ** 2
     spread = np.sqrt(np.maximum(variance, 0.0))
     whole = float(np.sum(spread**2))
@@ -184,26 +185,20 @@ def diagnose(subject: Subject, stage: int, tolerance: float) -> TiltDiagnostics:
     )
 
 
-def _tilts(model: SeparationModel, stage: int) -> tuple[float, FloatArray]:
-    """d_0 and all d_j in a flat array; zeros for a stage without tilt."""
-    _, tilts = backbone_and_tilt(model.stages[stage])
-    _, d0 = stage_scales(model.stages[stage])
-    return d0, np.zeros(len(model.bins.frequencies)) if tilts is None else tilts
-
-
 def _signs(
     axis: Axis, total: FloatArray, weight: FloatArray
 ) -> tuple[tuple[Flip, ...], tuple[str, ...], tuple[str, ...]]:
     if np.isnan(total).any():
         return (), (), ()
-    if isinstance(axis, CategoricalAxis):
-        seen = [(name, total[b]) for b, name in enumerate(axis.levels) if weight[b] > 0]
+    told = axis.describe()
+    if told.kind == "categorical":
+        seen = [(name, total[b]) for b, name in enumerate(told.levels) if weight[b] > 0]
         up = tuple(name for name, value in seen if value > 0)
         return (), up, tuple(name for name, value in seen if value < 0)
-    return find_flips(axis, total[:-1], weight[:-1]), (), ()
+    return find_flips(told, total[:-1], weight[:-1]), (), ()
 
 
-def find_flips(axis: NumericAxis, total: FloatArray, weight: FloatArray) -> tuple[Flip, ...]:
+def find_flips(told: AxisDescription, total: FloatArray, weight: FloatArray) -> tuple[Flip, ...]:
     """Edges at which ``total`` changes its sign, excursions of little weight left out."""
     runs: list[list[Any]] = []  # [sign, first bin, weight]
     for b in np.flatnonzero(weight > 0):
@@ -214,15 +209,15 @@ def find_flips(axis: NumericAxis, total: FloatArray, weight: FloatArray) -> tupl
             runs.append([sign, int(b), float(weight[b])])
     kept = [run for run in runs if run[2] >= _SMALLEST_RUN * weight.sum()]
     return tuple(
-        _flip(axis, after[1], upward=after[0])
+        _flip(told, after[1], upward=after[0])
         for before, after in pairwise(kept)
         if before[0] != after[0]
     )
 
 
-def _flip(axis: NumericAxis, b: int, upward: bool) -> Flip:
+def _flip(told: AxisDescription, b: int, upward: bool) -> Flip:
     """The flip at the lower edge of bin ``b``."""
     between = None
-    if axis.values is not None:
-        between = (float(axis.values[b - 1]), float(axis.values[b]))
-    return Flip(float(axis.edges[b - 1]), upward, between)
+    if told.has_few_values:
+        between = (float(told.values[b - 1]), float(told.values[b]))
+    return Flip(float(told.lower[b]), upward, between)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seplearn._workers import Workers
 from seplearn.fitting.grid import Grid
 from seplearn.fitting.options import FitOptions, TrainingData
-from seplearn.fitting.workers import Workers
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.kernels.evaluate import distances_to, weighted_dot
 from seplearn.model.bag import Bag

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from seplearn._workers import Workers
 from seplearn.fitting.joint.rows import RowBlock
-from seplearn.fitting.workers import Workers
 from seplearn.kernels.arrays import FloatArray
 
 

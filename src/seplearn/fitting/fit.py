@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from seplearn._workers import Workers
 from seplearn.fitting.growth import Validation, fit_joint
 from seplearn.fitting.losses import SquaredError
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
 from seplearn.fitting.stagewise import OnStage, fit_stagewise
-from seplearn.fitting.workers import Workers
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
@@ -29,6 +29,7 @@ def check_options(
             "monotonic_cst": any(options.directions),
             "n_bootstrap > 0": n_bootstrap > 0,
             "early_stopping=True": early_stopping != "auto" and bool(early_stopping),
+            "main_effects=True": options.main_effects,
         }
         if any(given.values()):
             raise ValueError(f"{_first(given)} needs refine='joint', got refine='scalars'")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from seplearn._errors import warn
+from seplearn._workers import Workers
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
 from seplearn.fitting.joint.curves import Curves
 from seplearn.fitting.joint.fit import JointFit, Move, constant_model
@@ -21,7 +22,6 @@ from seplearn.fitting.selection import (
     path_by_parts,
 )
 from seplearn.fitting.stagewise import OnStage
-from seplearn.fitting.workers import Workers
 from seplearn.kernels.arrays import IntArray
 from seplearn.kernels.random import bootstrap_counts
 from seplearn.model.edit import mean_model

@@ -10,11 +10,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from seplearn._workers import SerialWorkers, Workers
 from seplearn.fitting.draws import axis_hashes, row_keys
 from seplearn.fitting.joint.fit import JointFit, constant_model
 from seplearn.fitting.losses import Loss
 from seplearn.fitting.options import FitOptions, TrainingData
-from seplearn.fitting.workers import SerialWorkers, Workers
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.model.record import StageRecord
 

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from seplearn._params import SepALSParameters
+from seplearn._workers import Workers
 from seplearn.fitting.basis import axis_basis, compressed, neutral_where_unseen
 from seplearn.fitting.options import TrainingData
-from seplearn.fitting.workers import Workers
 from seplearn.kernels.als import (
     dense_normal_equations,
     mode_sums,

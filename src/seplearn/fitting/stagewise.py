@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from seplearn._workers import Workers
 from seplearn.fitting.aggregate import Aggregate, combine
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
 from seplearn.fitting.grid import Grid, fit_grid, refine_rules
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.scalars import Projection
-from seplearn.fitting.workers import Workers
 from seplearn.kernels.arrays import Draws, FloatArray, RandomState
 from seplearn.model.bag import Bag
 from seplearn.model.model import SeparationModel

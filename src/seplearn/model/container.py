@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -92,3 +93,21 @@ def _places(entries: dict[str, Any], n_bytes: int) -> dict[str, tuple[np.dtype[A
         end = stop
     require(end == n_bytes, "its size is not that of its arrays")
     return places
+
+
+def pack_texts(texts: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Texts as two arrays: their bytes, one after the other, and where each ends."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ends
+
+
+def unpack_texts(raw: np.ndarray[Any, Any], ends: np.ndarray[Any, Any]) -> list[str]:
+    """What :func:`pack_texts` made arrays of."""
+    require(raw.dtype == np.uint8 and raw.ndim == 1, "type of the texts")
+    require(ends.dtype == np.int64 and ends.ndim == 1, "type of the ends of texts")
+    bounds = np.concatenate([[0], ends])
+    ordered = bool((bounds[1:] >= bounds[:-1]).all()) and bounds[-1] == len(raw)
+    require(ordered, "ends of the texts")
+    data, places = raw.tobytes(), bounds.tolist()
+    return [data[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(places)]

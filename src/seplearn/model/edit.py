@@ -1,4 +1,4 @@
-"""Models made of models: an average, a choice of stages."""
+"""Models made of models: an average, a choice of stages, another unit."""
 
 from __future__ import annotations
 
@@ -23,4 +23,26 @@ def mean_model(models: Sequence[SeparationModel]) -> SeparationModel:
         stages=stages,
         bags=bags,
         effects=np.sum(effects, axis=0) * share if effects else None,
+    )
+
+
+def scaled(model: SeparationModel, factor: float, origin: float = 0.0) -> SeparationModel:
+    """The model times a positive number, and a constant added."""
+    return replace(
+        model,
+        intercept=model.intercept * factor + origin,
+        stages=tuple(stage.scaled(factor) for stage in model.stages),
+        replicates=tuple(scaled(other, factor, origin) for other in model.replicates),
+        bags=tuple(bag.scaled(factor) for bag in model.bags),
+        effects=None if model.effects is None else model.effects * factor,
+    )
+
+
+def select_stages(model: SeparationModel, stages: Sequence[int]) -> SeparationModel:
+    """The model with some of its stages, as they are; the constant and main effects stay."""
+    return replace(
+        model,
+        stages=tuple(model.stages[s] for s in stages),
+        replicates=tuple(select_stages(other, stages) for other in model.replicates),
+        bags=tuple(model.bags[s] for s in stages) if model.bags else (),
     )

@@ -10,7 +10,6 @@ import stat
 import sys
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,7 +19,7 @@ from seplearn._errors import ModelFormatError
 from seplearn._files import check_target, replaced
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.checks import Supply, count, finite, flag, floats, require, table, text_or_none
-from seplearn.model.container import Arrays, pack, unpack
+from seplearn.model.container import Arrays, pack, pack_texts, unpack, unpack_texts
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.header import (
     plain_parameter,
@@ -40,7 +39,7 @@ from seplearn.table.schema import Schema
 
 FORMAT = "seplearn-model"
 # 3: that of release 0.1.0.
-# 4: a checksum; names, levels and the scalars of the history in arrays.
+# 4: a checksum; names, levels and the scalars of the history in arrays; main effects.
 VERSION = 4
 _HEADER = {
     "format", "version", "library", "estimator", "names", "frame", "target", "evaluation", "axes",
@@ -51,10 +50,12 @@ _ARRAYS = {
     "replicate_log_factors", "replicate_log_scales", "replicate_intercepts", "history_scalars",
     "name_ends", "names",
 }  # fmt: skip
-_REFERENCE_ARRAYS = {"reference_codes", "reference_weight"}
+_REFERENCE_ARRAYS = {"reference_codes", "reference_weight"}  # of a model that keeps rows
+_EFFECT_ARRAYS = {"effects", "replicate_effects"}  # of a model with main effects
 _LABELS = "integer_labels"  # of columns that were numbered, not named
 _LARGEST_LOG_FACTOR = 1500.0  # twice the log of the smallest factor that a fit makes
 _LARGEST_LOG_SCALE = math.log(sys.float_info.max)
+_LARGEST_EFFECT = sys.float_info.max / 1024  # a sum over a thousand features is a number
 _MOST_REPLICATES = 1_000_000  # each takes more memory than it takes in a file
 
 
@@ -132,7 +133,8 @@ def encode(stored: StoredModel) -> bytes:
         _bin_arrays(bins)
         | _branch_arrays(stored.model)
         | _replicate_arrays(stored.model)
-        | _text_arrays(texts)
+        | _effect_arrays(stored.model)
+        | dict(zip(("names", "name_ends"), pack_texts(texts), strict=True))
         | {"history_scalars": np.array(scalars, dtype=np.float64).reshape(-1, 2)}
         | _label_array(stored.schema)
     )
@@ -211,11 +213,15 @@ def _replicate_arrays(model: SeparationModel) -> Arrays:
     }
 
 
-def _text_arrays(texts: list[str]) -> Arrays:
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+def _effect_arrays(model: SeparationModel) -> Arrays:
+    """The main effects of the model and of its replicates, if it has any."""
+    if model.effects is None:
+        return {}
+    others = [replicate.effects for replicate in model.replicates]
+    shape = (len(others), len(model.effects))
     return {
-        "names": np.frombuffer(b"".join(encoded), dtype=np.uint8),
-        "name_ends": np.cumsum([len(text) for text in encoded], dtype=np.int64),
+        "effects": model.effects,
+        "replicate_effects": np.array(others, dtype=np.float64).reshape(shape),
     }
 
 
@@ -226,12 +232,14 @@ def decode(data: bytes, source: str) -> StoredModel:
 
 def _read(file: BinaryIO, size: int, source: str) -> StoredModel:
     try:
-        container = unpack(file, size, _ARRAYS | _REFERENCE_ARRAYS | {_LABELS})
+        known = _ARRAYS | _REFERENCE_ARRAYS | _EFFECT_ARRAYS | {_LABELS}
+        container = unpack(file, size, known)
         header, arrays = _read_header(container.text), container.arrays
         is_new = header["version"] == VERSION
         require(container.has_checksum == is_new, "a checksum belongs to files from version 4 on")
         if is_new:
-            return _assemble(header, arrays, _read_texts(arrays))
+            return _assemble(header, arrays, unpack_texts(arrays["names"], arrays["name_ends"]))
+        require(not _EFFECT_ARRAYS & set(arrays), "main effects belong to files from version 4 on")
         return _assemble(*as_version_4(header, arrays))
     except ModelFormatError as error:
         raise ModelFormatError(f"{source}: {error}") from error
@@ -255,17 +263,6 @@ def _read_header(text: str) -> dict[str, Any]:
     return dict(header)
 
 
-def _read_texts(arrays: Arrays) -> list[str]:
-    raw, ends = arrays["names"], arrays["name_ends"]
-    require(raw.dtype == np.uint8 and raw.ndim == 1, "type of the texts")
-    require(ends.dtype == np.int64 and ends.ndim == 1, "type of the ends of texts")
-    bounds = np.concatenate([[0], ends])
-    ordered = bool((bounds[1:] >= bounds[:-1]).all()) and bounds[-1] == len(raw)
-    require(ordered, "ends of the texts")
-    data, places = raw.tobytes(), bounds.tolist()
-    return [data[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(places)]
-
-
 def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> StoredModel:
     table(header, _HEADER, "the header")
     require(isinstance(header["axes"], list), "axes must be a list")
@@ -277,7 +274,10 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
     target = text_or_none(header["target"], "name of the target")
     library = text_or_none(header["frame"], "library of the table")
     model = SeparationModel(
-        bins, finite(header["intercept"]), _stages(header["stages"], arrays, bins)
+        bins,
+        finite(header["intercept"]),
+        _stages(header["stages"], arrays, bins),
+        effects=_effects(arrays, bins),
     )
     model = replace(model, replicates=_replicates(model, arrays))
     if _REFERENCE_ARRAYS & set(arrays):
@@ -359,6 +359,12 @@ def _stages(headers: Any, arrays: Arrays, bins: Bins) -> tuple[Stage, ...]:
     return tuple(Stage(branch(plus), branch(minus)) for plus, minus in headers)
 
 
+def _effects(arrays: Arrays, bins: Bins) -> FloatArray | None:
+    if not _EFFECT_ARRAYS & set(arrays):
+        return None
+    return floats(arrays["effects"], "effects", (len(bins.frequencies),), _LARGEST_EFFECT)
+
+
 def _log_factors(arrays: Arrays, name: str, shape: tuple[int, ...]) -> FloatArray:
     return floats(arrays[name], name, shape, _LARGEST_LOG_FACTOR)
 
@@ -372,9 +378,14 @@ def _check_log_scales(values: FloatArray) -> None:
 def _replicates(model: SeparationModel, arrays: Arrays) -> tuple[SeparationModel, ...]:
     branches = _branches(model)
     intercepts = floats(arrays["replicate_intercepts"], "replicate_intercepts", (None,))
-    require(len(intercepts) <= (_MOST_REPLICATES if branches else 0), "number of replicates")
+    most = 0 if model.is_constant else _MOST_REPLICATES
+    require(len(intercepts) <= most, "number of replicates")
     shape = (len(intercepts), len(branches))
     n_flat = len(model.bins.frequencies)
+    effects: FloatArray | list[None] = [None] * len(intercepts)
+    if model.effects is not None:
+        wanted = (len(intercepts), n_flat)
+        effects = floats(arrays["replicate_effects"], "replicate_effects", wanted, _LARGEST_EFFECT)
     curves = _log_factors(arrays, "replicate_log_factors", (*shape, n_flat))
     scales = floats(arrays["replicate_log_scales"], "replicate_log_scales", shape)
     _check_log_scales(scales)
@@ -388,7 +399,7 @@ def _replicates(model: SeparationModel, arrays: Arrays) -> tuple[SeparationModel
             Stage(stage.plus and next(refitted), stage.minus and next(refitted))
             for stage in model.stages
         )
-        replicates.append(SeparationModel(model.bins, float(intercept), stages))
+        replicates.append(SeparationModel(model.bins, float(intercept), stages, effects=effects[k]))
     return tuple(replicates)
 
 

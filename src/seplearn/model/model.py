@@ -1,4 +1,4 @@
-"""The model as a whole: a constant and a sum of stages."""
+"""The model as a whole: a constant, main effects, and a sum of stages."""
 
 from __future__ import annotations
 
@@ -52,20 +52,6 @@ class SeparationModel:
     bags: tuple[Bag, ...] = ()
     effects: FloatArray | None = None
 
-    def scaled(self, factor: float, origin: float = 0.0) -> SeparationModel:
-        """The model times a positive number, and a constant added."""
-        stages = tuple(stage.scaled(factor) for stage in self.stages)
-        replicates = tuple(replicate.scaled(factor, origin) for replicate in self.replicates)
-        bags = tuple(bag.scaled(factor) for bag in self.bags)
-        return replace(
-            self,
-            intercept=self.intercept * factor + origin,
-            stages=stages,
-            replicates=replicates,
-            bags=bags,
-            effects=None if self.effects is None else self.effects * factor,
-        )
-
     def with_scalars(
         self, scalars: Sequence[tuple[float, float]], intercept: float
     ) -> SeparationModel:
@@ -105,12 +91,17 @@ class SeparationModel:
             out[:, s] = stage.evaluate(codes, self.bins)
         return out
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether there is nothing but the intercept."""
+        return not self.stages and self.effects is None
+
     def interval(self, codes: CodeArray, level: float) -> FloatArray:
         """Central share ``level`` of the replicates' predictions, shape (n, 2).
 
-        A model without stages has no replicates: it is its intercept, which is both ends.
+        A constant has no replicates: it is its intercept, which is both ends.
         """
-        if not self.stages:
+        if self.is_constant:
             return np.full((len(codes), 2), self.intercept)
         ends = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
         quantiles = np.empty((len(codes), 2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from seplearn.table.binning import Bins
 # A larger product counts as half the largest number, so that a stage, the difference of two, is
 # always a number. Only rows far from all data, or targets near the largest number, come there.
 _LARGEST_LOG = math.log(sys.float_info.max / 2)
+
+StageKind: TypeAlias = Literal["two products", "one product", "same side", "signed", "nothing"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,13 @@ class Branch:
         size = np.exp(self.log_factors[axis])
         return size if self.negative is None else np.where(self.negative[axis], -size, size)
 
+    def features(self, bins: Bins) -> tuple[int, ...]:
+        """The features it depends on: those whose curve is not exactly flat."""
+        moves = self.log_factors != 0.0
+        if self.negative is not None:
+            moves = moves | self.negative
+        return tuple(np.flatnonzero(np.logical_or.reduceat(moves, bins.offset[:-1])).tolist())
+
     def with_scale(self, coefficient_sign: float, log_scale: float) -> Branch:
         """The same curves with another coefficient."""
         return replace(self, coefficient_sign=coefficient_sign, log_scale=log_scale)
@@ -124,8 +134,8 @@ class Stage:
     >>> X, y = datasets.masked_interaction(500, random_state=0)
     >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
     >>> stage = model.stages_[0]
-    >>> stage.is_two_branch, len(stage.branches)
-    (True, 2)
+    >>> stage.kind, len(stage.branches)
+    ('two products', 2)
     """
 
     plus: Branch | None
@@ -144,30 +154,120 @@ class Stage:
         return 0.0 if self.minus is None else -self.minus.coefficient
 
     @property
+    def sides(self) -> tuple[Branch | None, Branch | None]:
+        """The + and the - product; None for one that is absent or has lambda zero."""
+        plus, minus = self.plus, self.minus
+        return (
+            None if plus is None or plus.coefficient_sign == 0.0 else plus,
+            None if minus is None or minus.coefficient_sign == 0.0 else minus,
+        )
+
+    @property
+    def active(self) -> tuple[Branch, ...]:
+        """The products that are there and whose lambda is not zero."""
+        return tuple(branch for branch in self.sides if branch is not None)
+
+    @property
     def oriented(self) -> tuple[Branch | None, Branch | None]:
         """The branches that add and that subtract, whatever the sign of their lambda.
 
         Ordinary least squares may turn a lambda negative; the branch then acts for the other side.
-        Two branches on one side leave backbone and tilt undefined: see ``is_two_branch``.
+        Two branches on one side leave backbone and tilt undefined: see ``kind``.
         """
         adding = [b for b in self.branches if b.coefficient_sign > 0]
         taking = [b for b in self.branches if b.coefficient_sign < 0]
         return (adding[0] if adding else None), (taking[0] if taking else None)
 
     @property
+    def kind(self) -> StageKind:
+        """What the stage is made of, and so how it is read.
+
+        "two products": one adds and the other subtracts, so there are a backbone and a tilt.
+        "one product": a single positive one, which is its own backbone; it never changes its sign.
+        "same side": two positive products that both add, or both subtract.
+        "signed": factors may be negative. "nothing": no product is left.
+        """
+        if not self.active:
+            return "nothing"
+        if self.is_signed:
+            return "signed"
+        if len(self.active) == 1:
+            return "one product"
+        return "same side" if None in self.oriented else "two products"
+
+    @property
     def is_two_branch(self) -> bool:
         """Whether one positive product adds and another subtracts: backbone and tilt exist."""
-        return None not in self.oriented and not self.is_signed
+        return self.kind == "two products"
 
     @property
     def is_one_branch(self) -> bool:
         """Whether a single positive product is active."""
-        return sum(b.coefficient_sign != 0.0 for b in self.branches) == 1 and not self.is_signed
+        return self.kind == "one product"
 
     @property
     def is_signed(self) -> bool:
         """Whether factors may be negative (``products="single"``)."""
         return any(branch.negative is not None for branch in self.branches)
+
+    @property
+    def log_backbone(self) -> FloatArray | None:
+        """Log of b_j in every bin of every axis; None for a stage without backbone.
+
+        Of two products ``sqrt(a_plus a_minus)``, of one product its factors.
+        """
+        if self.kind == "two products":
+            return self.halves[0]
+        return self.active[0].log_factors if self.kind == "one product" else None
+
+    @property
+    def tilt(self) -> FloatArray | None:
+        """``d_j = log(a_plus / a_minus) / 2`` in every bin of every axis; None where there is none.
+
+        It follows what the products do: up is where the one that adds to the prediction wins.
+        """
+        return self.halves[1] if self.kind == "two products" else None
+
+    @property
+    def backbone_scale(self) -> float:
+        """``b_0 = sqrt(lambda_plus lambda_minus)``, of one product its scale; else NaN."""
+        if self.kind not in ("two products", "one product"):
+            return math.nan
+        logs = [branch.log_scale for branch in self.active]
+        return math.exp(sum(logs) / len(logs))
+
+    @property
+    def tilt_intercept(self) -> float:
+        """``d_0 = log(lambda_plus / lambda_minus) / 2``; NaN where there is no tilt."""
+        adding, taking = self.oriented
+        if self.kind != "two products" or adding is None or taking is None:
+            return math.nan
+        return 0.5 * (adding.log_scale - taking.log_scale)
+
+    @property
+    def halves(self) -> tuple[FloatArray, FloatArray]:
+        """Half the sum and half the difference of the log-factors of two active products.
+
+        The one that adds comes first; of two on one side, the + product.
+        """
+        adding, taking = self.oriented
+        first, second = self.active if adding is None or taking is None else (adding, taking)
+        plus, minus = first.log_factors, second.log_factors
+        return 0.5 * (plus + minus), 0.5 * (plus - minus)
+
+    def features(self, bins: Bins) -> tuple[int, ...]:
+        """The features the stage depends on: a curve that says nothing is exactly flat.
+
+        Examples
+        --------
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.masked_interaction(500, random_state=0)
+        >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y).model_
+        >>> model.stages[0].features(model.bins)
+        (0, 1, 2)
+        """
+        used = {j for branch in self.active for j in branch.features(bins)}
+        return tuple(sorted(used))
 
     def with_scalars(self, lambda_plus: float, lambda_minus: float) -> Stage:
         """The same curves with other scalars."""

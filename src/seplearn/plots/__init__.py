@@ -7,6 +7,7 @@ touches pyplot or its settings. ``explanation.plot(...)`` calls the right one.
 from seplearn.plots.bags import plot_bags
 from seplearn.plots.curves import plot_curve, plot_curves
 from seplearn.plots.dependence import plot_partial_dependence
+from seplearn.plots.effects import plot_main_effects
 from seplearn.plots.ice import plot_ice
 from seplearn.plots.importance import plot_importance
 from seplearn.plots.interactions import plot_interactions
@@ -26,6 +27,7 @@ __all__ = [
     "plot_importance",
     "plot_interactions",
     "plot_local",
+    "plot_main_effects",
     "plot_map",
     "plot_partial_dependence",
     "plot_reconstruction",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 
 from seplearn._errors import out_of_range
-from seplearn.explain.axes import bin_values
 from seplearn.explain.dependence import PartialDependence
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.plots.panel import FeatureAxis, draw
@@ -30,6 +29,8 @@ from seplearn.plots.style import (
     short,
 )
 from seplearn.plots.surface import draw_surface, signed_norm, supported, usual_reach
+
+Part: TypeAlias = int | Literal["effects"] | None  # a stage, main effects, or the whole model
 
 _MOST_LINES = 6
 _COLUMNS = 4
@@ -50,10 +51,10 @@ def plot_partial_dependence(
         What :func:`seplearn.explain.partial_dependence` returns.
     ax : Axes, optional
         Where to draw; with ``stage="all"`` its place is taken by several panels.
-    stage : int or "all", optional
+    stage : int, "effects" or "all", optional
         A stage: for one feature its two products, the gap between them coloured by its sign, and
-        what they share, ``sqrt(C_plus C_minus) b``, dotted. "all": every stage, then their sum.
-        By default the whole model.
+        what they share, ``sqrt(C_plus C_minus) b``, dotted. "effects": the main effects. "all":
+        main effects, if there are any, and every stage, then their sum. By default the whole model.
     lines : bool, optional
         For two features: lines over the first, one for each of a few values of the second, instead
         of coloured cells. By default when the second has at most six values.
@@ -90,21 +91,25 @@ def plot_partial_dependence(
     return shown
 
 
-def _panels_asked(dependence: PartialDependence, stage: int | str | None) -> list[int | None]:
-    """Stages to draw; None is the whole model."""
+def _panels_asked(dependence: PartialDependence, stage: int | str | None) -> list[Part]:
+    """What to draw: stages, "effects", or None, the whole model."""
+    effects: list[Part] = [] if dependence.effect_curves is None else ["effects"]
     if stage is None:
         return [None]
     if stage == "all":
-        return [*range(dependence.n_stages), None]
+        return [*effects, *range(dependence.n_stages), None]
+    if stage == "effects" and effects:
+        return effects
     if not isinstance(stage, (int, np.integer)) or not 0 <= stage < dependence.n_stages:
-        rule = f"an integer from 0 to {dependence.n_stages - 1}, 'all' or None"
+        words = "'effects', 'all' or None" if effects else "'all' or None"
+        rule = f"an integer from 0 to {dependence.n_stages - 1}, {words}"
         raise out_of_range("stage", rule, stage)
     return [int(stage)]
 
 
 def _painter(
     dependence: PartialDependence, lines: bool | None, together: bool
-) -> Callable[[Axes, int | None], None]:
+) -> Callable[[Axes, Part], None]:
     """How one panel is drawn; stages that are drawn ``together`` share their colours."""
     features = [
         FeatureAxis.of(*parts)
@@ -120,7 +125,7 @@ def _painter(
     return lambda ax, s: _surface(ax, dependence, features, s, reach if together else 0.0)
 
 
-def _curve(ax: Axes, dependence: PartialDependence, feature: FeatureAxis, s: int | None) -> None:
+def _curve(ax: Axes, dependence: PartialDependence, feature: FeatureAxis, s: Part) -> None:
     feature.density(ax)
     if s is None:
         mean = dependence.mean
@@ -130,6 +135,11 @@ def _curve(ax: Axes, dependence: PartialDependence, feature: FeatureAxis, s: int
         ax.axhline(mean, color=QUIET, linewidth=0.8, linestyle=":", zorder=0)
         ax.set_title("partial dependence (dotted: mean prediction)", fontsize=9)
         ax.set_ylabel("prediction", fontsize=9)
+    elif s == "effects":
+        band = dependence.band("effects")
+        draw(ax, feature, dependence.effects, color=TOTAL, band=band, baseline=0.0)
+        ax.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
+        ax.set_title("main effects", fontsize=9)
     else:
         _products(ax, dependence, feature, s)
         ax.set_title(_constants(dependence, s), fontsize=9)
@@ -185,9 +195,11 @@ def _constants(dependence: PartialDependence, s: int) -> str:
     return "   ".join(parts)
 
 
-def _values(dependence: PartialDependence, s: int | None) -> tuple[FloatArray, str]:
+def _values(dependence: PartialDependence, s: Part) -> tuple[FloatArray, str]:
     if s is None:
         return dependence.total, "partial dependence"
+    if s == "effects":
+        return dependence.effects, "main effects"
     return dependence.stages[s], f"stage {s}"
 
 
@@ -195,7 +207,7 @@ def _surface(
     ax: Axes,
     dependence: PartialDependence,
     features: list[FeatureAxis],
-    s: int | None,
+    s: Part,
     reach: float,
 ) -> None:
     values, title = _values(dependence, s)
@@ -210,17 +222,17 @@ def _surface(
     ax.set_title(title, fontsize=10)
 
 
-def _lines(
-    ax: Axes, dependence: PartialDependence, features: list[FeatureAxis], s: int | None
-) -> None:
+def _lines(ax: Axes, dependence: PartialDependence, features: list[FeatureAxis], s: Part) -> None:
     values, title = _values(dependence, s)
     first, second = features
     chosen = _few_bins(second.frequencies)
     first.density(ax)
     centre = dependence.mean if s is None else 0.0
-    band = dependence.band("total" if s is None else "stages")
-    if band is not None and s is not None:
-        band = band[:, s]
+    if s is None or s == "effects":
+        band = dependence.band("total" if s is None else "effects")
+    else:
+        band = dependence.band("stages")
+        band = None if band is None else band[:, s]
     for k, b in enumerate(chosen):
         label = short(_word(second, int(b)), 18)
         style: Any = {"color": _line_colour(second, k, len(chosen)), "slot": (k, len(chosen))}
@@ -246,7 +258,7 @@ def _line_colour(feature: FeatureAxis, k: int, n: int) -> Any:
 
 def _word(feature: FeatureAxis, b: int) -> str:
     """A bin in a legend: a level, or a number in the middle of it."""
-    value = bin_values(feature.axis)[b]
+    value = feature.axis.describe().values[b]
     if isinstance(value, str):
         return value
     return "missing" if np.isnan(value) else f"{value:.4g}"

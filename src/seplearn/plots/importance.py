@@ -52,7 +52,7 @@ def plot_importance(importance: Importance, ax: Any = None, *, max_features: int
             panel, [importance.names[j] for j in own], values[own], color=color, title=title,
             band=None if band is None else band[:, own],
         )  # fmt: skip
-    _stage_weights(axes[1, 2], importance.stage_weights)
+    _stage_weights(axes[1, 2], importance)
     return shown
 
 
@@ -65,10 +65,16 @@ def _stage_heatmap(panel: Any, names: list[str], values: FloatArray, title: str)
     panel.set_xlabel("stage", fontsize=9)
 
 
-def _stage_weights(panel: Any, weights: FloatArray) -> None:
-    at = np.arange(len(weights))
-    panel.bar(at, weights, 0.75, color=[stage_colour(int(s)) for s in at])
-    panel.set_xticks(at[:: spacing(len(at))])
+def _stage_weights(panel: Any, importance: Importance) -> None:
+    """A bar per stage, and before them one of the main effects, if there are any."""
+    at = np.arange(len(importance.stage_weights))
+    panel.bar(at, importance.stage_weights, 0.75, color=[stage_colour(int(s)) for s in at])
+    places = at[:: spacing(len(at))]
+    if importance.effect_spread is not None:
+        panel.bar(-1, importance.effects_weight, 0.75, color=TOTAL)
+        panel.set_xticks([-1, *places], ["main effects", *(str(s) for s in places)])
+    else:
+        panel.set_xticks(places)
     panel.set_xlabel("stage", fontsize=9)
     panel.set_title("stage weights", fontsize=10)
     tidy(panel)

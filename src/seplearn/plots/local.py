@@ -1,8 +1,8 @@
-"""One prediction: a waterfall of stages, what gates each of them, and what turns it."""
+"""One prediction: a waterfall of main effects and stages, what gates a stage, what turns it."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -41,7 +41,7 @@ def plot_local(
     max_features: int = 8,
     tolerance: float = 0.05,
 ) -> Any:
-    """Draw how a prediction comes about, stage by stage.
+    """Draw how a prediction comes about, by main effects and stage by stage.
 
     Left, a waterfall from the intercept to the prediction in the unit of y. In the middle, which
     features make each stage loud or quiet at this row. Right, which way they turn it: the sum of a
@@ -70,10 +70,11 @@ def plot_local(
     True
     """
     order = np.argsort(-np.abs(local.contributions), kind="stable")
-    named, rest = order[:max_stages], order[max_stages:]
-    rows = 1 + len(named) + bool(len(rest)) + 1
+    named = order[:max_stages]
+    steps = _steps(local, order, max_stages, max_features)
+    rows = len(steps) + 1
     axes, shown = panels(ax, 1, 3, (13.5, 1.7 + 0.36 * rows), width_ratios=(1.25, 1, 1.1))
-    _waterfall(axes[0, 0], local, named, rest)
+    _waterfall(axes[0, 0], local, steps)
     remarks = [f"{short(name)}: {text}" for name, text in local.remarks.items()]
     axes[0, 0].set_xlabel("\n".join(remarks[:_MOST_REMARKS]), fontsize=7, color=QUIET)
     if len(named):
@@ -86,20 +87,59 @@ def plot_local(
     return shown
 
 
-def _waterfall(ax: Axes, local: LocalExplanation, named: IntArray, rest: IntArray) -> None:
-    steps = [("intercept", local.intercept)]
-    steps += [(f"stage {s}", float(local.contributions[s])) for s in named]
+class _Step(NamedTuple):
+    """A bar of the waterfall."""
+
+    name: str
+    value: float
+    band: FloatArray | None = None
+
+
+def _steps(
+    local: LocalExplanation, order: IntArray, max_stages: int, max_features: int
+) -> list[_Step]:
+    """The intercept, the largest main effects, the largest stages; others together."""
+    steps = [_Step("intercept", local.intercept)]
+    if local.effects.any():
+        largest = np.argsort(-np.abs(local.effects), kind="stable")
+        largest = largest[local.effects[largest] != 0.0]
+        names = [f"main effect of {name}" for name in short_names(local.names, 14)]
+        parts = (local.effects, local.effect_bands, names, largest, max_features)
+        steps += _largest(*parts, "other main effect")
+    names = [f"stage {s}" for s in range(len(local.contributions))]
+    parts = (local.contributions, local.bands, names, order, max_stages)
+    return steps + _largest(*parts, "other stage")
+
+
+def _largest(
+    values: FloatArray,
+    bands: FloatArray | None,
+    names: list[str],
+    order: IntArray,
+    most: int,
+    others: str,
+) -> list[_Step]:
+    steps = [
+        _Step(names[k], float(values[k]), None if bands is None else bands[:, k])
+        for k in order[:most]
+    ]
+    rest = order[most:]
     if len(rest):
-        steps.append((count(len(rest), "other stage"), float(local.contributions[rest].sum())))
-    ends = np.cumsum([0.0, *(value for _, value in steps)])
-    for row, (_, value) in enumerate(steps):
+        steps.append(_Step(count(len(rest), others), float(values[rest].sum())))
+    return steps
+
+
+def _waterfall(ax: Axes, local: LocalExplanation, steps: list[_Step]) -> None:
+    ends = np.cumsum([0.0, *(step.value for step in steps)])
+    for row, (_, value, _) in enumerate(steps):
         ax.barh(row, value, 0.7, left=ends[row], color=UP if value >= 0 else DOWN, alpha=0.9)
         ax.vlines(ends[row + 1], row - 0.35, row + 1.35, color=QUIET, linewidth=0.8)
     spans = np.sort([ends[:-1], ends[1:]], axis=0)  # of the bars, and the bands on them
-    if local.bands is not None:
-        rows = slice(1, 1 + len(named))
-        bands = ends[rows] + local.bands[:, named]
-        ax.hlines(np.arange(len(steps))[rows], *bands, color="0.1")
+    banded = {row: step.band for row, step in enumerate(steps) if step.band is not None}
+    if banded:
+        rows = list(banded)
+        bands = ends[rows] + np.column_stack(list(banded.values()))
+        ax.hlines(rows, *bands, color="0.1")
         spans[0, rows] = np.minimum(spans[0, rows], bands[0])
         spans[1, rows] = np.maximum(spans[1, rows], bands[1])
     _write_steps(ax, steps, spans)
@@ -108,17 +148,17 @@ def _waterfall(ax: Axes, local: LocalExplanation, named: IntArray, rest: IntArra
     if local.interval is not None:
         ax.hlines(last, *local.interval, color="0.1", linewidth=2)
     ax.axvline(0.0, color=GRID, linewidth=0.8, zorder=0)
-    name_rows(ax, [*(name for name, _ in steps), "prediction"])
+    name_rows(ax, [*(step.name for step in steps), "prediction"], longest=30)
     tidy(ax)
     ax.set_title(f"prediction {number(local.prediction)}", fontsize=10)
 
 
-def _write_steps(ax: Axes, steps: list[tuple[str, float]], spans: FloatArray) -> None:
+def _write_steps(ax: Axes, steps: list[_Step], spans: FloatArray) -> None:
     """The contribution beside each bar, on the side where there is room."""
     low, high = min(0.0, float(spans.min())), max(0.0, float(spans.max()))
     span = (high - low) or 1.0
     ax.set_xlim(low - 0.22 * span, high + 0.22 * span)
-    for row, (_, value) in enumerate(steps):
+    for row, (_, value, _) in enumerate(steps):
         left, right = spans[:, row]
         to_right = right + 0.2 * span <= high + 0.22 * span
         at, side = (right + 0.015 * span, "left") if to_right else (left - 0.015 * span, "right")

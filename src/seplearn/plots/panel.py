@@ -10,10 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.ticker import MaxNLocator
 
-from seplearn.explain.axes import bin_bounds, level_names
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.plots.style import GRID, QUIET, short, short_names, tidy
-from seplearn.table.binning import Axis, CategoricalAxis, NumericAxis
+from seplearn.table.binning import Axis
 
 _SHOWN_LEVELS = 20
 _TICKED_VALUES = 8
@@ -46,7 +45,7 @@ class FeatureAxis:
     @staticmethod
     def of(name: str, axis: Axis, frequencies: FloatArray) -> FeatureAxis:
         """The axis of a feature: all values that training rows had, but for the outermost few."""
-        if isinstance(axis, CategoricalAxis):
+        if axis.kind == "categorical":
             seen = np.flatnonzero(frequencies > 0)
             if len(seen) > _SHOWN_LEVELS:
                 often = np.argsort(-frequencies[seen], kind="stable")[:_SHOWN_LEVELS]
@@ -54,7 +53,7 @@ class FeatureAxis:
             bounds = np.arange(max(len(seen), 1) + 1, dtype=np.float64) - 0.5
             return FeatureAxis(name, axis, frequencies, seen, bounds, False)
         first, last = _central_bins(axis, frequencies)
-        bounds = bin_bounds(axis)[first : last + 2]
+        bounds = axis.describe().bounds[first : last + 2]
         shown = np.arange(first, last + 1)
         return FeatureAxis(name, axis, frequencies, shown, bounds, bool(frequencies[-1] > 0))
 
@@ -69,7 +68,7 @@ class FeatureAxis:
 
     @property
     def is_categorical(self) -> bool:
-        return isinstance(self.axis, CategoricalAxis)
+        return self.axis.kind == "categorical"
 
     @property
     def missing_at(self) -> float:
@@ -91,12 +90,12 @@ class FeatureAxis:
     @property
     def ticks(self) -> tuple[Any, list[str]] | None:
         """Places and words of ticks; None where matplotlib's own are right."""
-        if isinstance(self.axis, CategoricalAxis):
-            names = short_names([level_names(self.axis)[b] for b in self.shown], 16)
+        told = self.axis.describe()
+        if told.kind == "categorical":
+            names = short_names([told.labels[b] for b in self.shown], 16)
             return np.arange(len(names)), names
-        values = self.axis.values
-        if values is not None and len(values) <= _TICKED_VALUES:
-            finite = values[np.isfinite(values)]
+        if told.has_few_values and told.meanings.count("range") <= _TICKED_VALUES:
+            finite = told.values[np.isfinite(told.values)]
             return finite, [f"{value:g}" for value in finite]
         return None
 
@@ -152,11 +151,11 @@ class FeatureAxis:
         ax.add_collection(grey, autolim=False)
 
 
-def _central_bins(axis: NumericAxis, frequencies: FloatArray) -> tuple[int, int]:
+def _central_bins(axis: Axis, frequencies: FloatArray) -> tuple[int, int]:
     """First and last bin shown: all of a feature with few values; else without the outermost."""
     weight = frequencies[:-1]
     last = len(weight) - 1
-    if axis.values is not None or weight.sum() == 0:
+    if axis.describe().has_few_values or weight.sum() == 0:
         return 0, last
     below = np.cumsum(weight) / weight.sum()
     first = int(np.searchsorted(below, _OUTSIDE, side="right"))

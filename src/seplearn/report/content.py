@@ -13,12 +13,10 @@ from seplearn import explain
 from seplearn._errors import wrong_type
 from seplearn._rules import Interval
 from seplearn.estimators.base import SeparationEstimator
-from seplearn.explain.axes import bin_bounds, bin_values
+from seplearn.export.describe import describe
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.reference import Reference
-from seplearn.model.stage import Branch, Stage
 from seplearn.report.rows import given_rows, reference_rows
-from seplearn.table.binning import Axis, NumericAxis
 from seplearn.table.columns import Table, open_table, read_target
 
 _N_BACKGROUND = 1_000
@@ -36,15 +34,21 @@ def page_content(
     if table is not None and (background is None or table.n_rows >= _FEWEST_BACKGROUND):
         background = _drawn(model, table, random_state)
     name = model.target_name_ or "the target"
+    told = describe(model.model_, model._schema.labels)
     return {
         "title": title or f"What the model says about {name}",
         "target": name,
         "library": version("seplearn"),
         "kind": model._kind,
-        "intercept": model.intercept_,
+        "intercept": told["intercept"],
+        "effects": _encoded(told["effects"]),
+        "effect_bands": _effect_bands(model),
         "spread": None if background is None else _spread(model, background),
-        "features": _features(model),
-        "stages": [_stage(model, s) for s in range(len(model.stages_))],
+        "features": [_encoded(feature) for feature in told["features"]],
+        "stages": [
+            _encoded(_page_stage(stage)) | {"bands": _bands(model, s)}
+            for s, stage in enumerate(told["stages"])
+        ],
         "quality": _qualities(model, X, y),
         **_told(model, background),
         "rows": reference_rows(model.model_, n_rows)
@@ -86,74 +90,46 @@ def _qualities(model: SeparationEstimator, X: Any, y: Any) -> list[dict[str, Any
     return given if kept is None else [*given, kept.to_plain() | {"where": "kept"}]
 
 
-def _features(model: SeparationEstimator) -> list[dict[str, Any]]:
-    bins = model.model_.bins
-    return [
-        _feature(label, axis, bins.frequencies[bins.axis(j)])
-        for j, (label, axis) in enumerate(zip(model._schema.labels, bins.axes, strict=True))
-    ]
+def _page_stage(told: dict[str, Any]) -> dict[str, Any]:
+    """A stage as the page has it: of two products it makes the factors of backbone and tilt."""
+    if told["kind"] != "two products":
+        return told
+    return told | {"products": [part | {"log_factors": None} for part in told["products"]]}
 
 
-def _feature(name: str, axis: Axis, frequencies: FloatArray) -> dict[str, Any]:
-    shared = {"name": name, "frequencies": _doubles(frequencies)}
-    if isinstance(axis, NumericAxis):
-        return shared | {
-            "kind": "numeric",
-            "edges": _doubles(axis.edges),
-            "bounds": _doubles(bin_bounds(axis)),
-            "centres": _doubles(bin_values(axis)[:-1].astype(np.float64)),
-            "few": axis.values is not None,
-            "range": _doubles(np.array(axis.range or (-np.inf, np.inf))),
-        }
-    return shared | {"kind": "levels", "levels": list(axis.levels), "rare": list(axis.rare)}
-
-
-def _stage(model: SeparationEstimator, s: int) -> dict[str, Any]:
-    """The products of a stage, the one that adds first, and bands of its curves."""
-    stage = model.stages_[s]
+def _bands(model: SeparationEstimator, s: int) -> dict[str, Any]:
+    """Bands of the curves by which a stage is read."""
     curves = explain.curves(model, s)
-    parts = [p for p in ("backbone", "tilt") if getattr(curves[0], p) is not None]
-    bands = {}
-    if curves[0].bands:
-        for part in parts:
+    bands: dict[str, Any] = {}
+    for part in ("backbone", "tilt"):
+        if part in curves[0].bands:
             ends = np.concatenate([curve.bands[part] for curve in curves], axis=1)
             bands[part] = _rounded(np.log(ends) if part == "backbone" else ends)
-    return {
-        "kind": _kind(stage),
-        "branches": [_branch(branch) for branch in _oriented(stage)],
-        "bands": bands,
-    }
+    return bands
 
 
-def _kind(stage: Stage) -> str:
-    """Which curves the page draws: backbone and tilt, factors of one product, or signed factors."""
-    if stage.is_two_branch:
-        return "two"
-    return "one" if stage.is_one_branch else "signed"
+def _effect_bands(model: SeparationEstimator) -> dict[str, Any] | None:
+    """Bands of the main effects, if there are any."""
+    if model.model_.effects is None or not model.model_.replicates:
+        return None
+    return _rounded(np.concatenate(explain.main_effects(model).bands, axis=1))
 
 
-def _oriented(stage: Stage) -> list[Branch]:
-    """The branch that adds before the one that takes away, where that can be said."""
-    if stage.is_two_branch or stage.is_one_branch:
-        return [branch for branch in stage.oriented if branch is not None]
-    return list(stage.branches)
-
-
-def _branch(branch: Branch) -> dict[str, Any]:
-    return {
-        "sign": branch.coefficient_sign,
-        "log_scale": branch.log_scale if branch.coefficient_sign else 0.0,
-        "log_factors": _doubles(branch.log_factors),
-        "negative": None
-        if branch.negative is None
-        else base64.b64encode(branch.negative.astype(np.uint8).tobytes()).decode("ascii"),
-    }
+def _encoded(value: Any) -> Any:
+    """A description in which arrays are texts, as the page reads them."""
+    if isinstance(value, dict):
+        return {key: _encoded(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_encoded(item) for item in value]
+    if not isinstance(value, np.ndarray):
+        return value
+    return _bytes(value.astype(np.uint8)) if value.dtype == np.bool_ else _doubles(value)
 
 
 def _told(model: SeparationEstimator, background: Reference | None) -> dict[str, Any]:
     """Explanations that average over rows; None where there are no rows to average over."""
     if background is None:
-        return {"roles": None, "matters": None, "pairs": None}
+        return {"roles": None, "effect_roles": None, "matters": None, "pairs": None}
     roles = explain.roles(model, background=background)
     together = explain.interactions(model, background=background)
     importance = explain.importance(model, background=background)
@@ -169,6 +145,7 @@ def _told(model: SeparationEstimator, background: Reference | None) -> dict[str,
             }
             for stage in roles.stages
         ],
+        "effect_roles": {"features": list(roles.effects), "weight": roles.effects_weight},
         "matters": {
             "main": together.main.tolist(),
             "total": together.total.tolist(),
@@ -184,7 +161,7 @@ def _told(model: SeparationEstimator, background: Reference | None) -> dict[str,
 
 def _doubles(values: FloatArray) -> str:
     """Eight bytes a number, little-endian, in base64: exact, infinities included, and short."""
-    return base64.b64encode(np.asarray(values, dtype="<f8").tobytes()).decode("ascii")
+    return _bytes(np.asarray(values, dtype="<f8"))
 
 
 def _rounded(values: FloatArray) -> dict[str, Any]:
@@ -192,4 +169,8 @@ def _rounded(values: FloatArray) -> dict[str, Any]:
     low, high = float(values.min()), float(values.max())
     step = (high - low) / 65_535.0 or 1.0
     steps = np.round((values - low) / step).astype("<u2")
-    return {"low": low, "step": step, "data": base64.b64encode(steps.tobytes()).decode("ascii")}
+    return {"low": low, "step": step, "data": _bytes(steps)}
+
+
+def _bytes(values: np.ndarray[Any, Any]) -> str:
+    return base64.b64encode(values.tobytes()).decode("ascii")

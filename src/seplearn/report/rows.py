@@ -8,10 +8,9 @@ import numpy as np
 
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.model.model import SeparationModel
-from seplearn.table.binning import Axis, NumericAxis
+from seplearn.table.binning import Axis
 from seplearn.table.columns import Table, is_missing, level_name, read_target
-
-MISSING, RARE, UNSEEN = "missing", "rare", "unseen"
+from seplearn.table.description import AxisDescription
 
 
 def given_rows(
@@ -27,7 +26,7 @@ def given_rows(
         return []
     part = table.rows(chosen)
     values = [
-        _numbers(part, column) if isinstance(axis, NumericAxis) else _levels(part, column)
+        [_plain(axis, value) for value in axis.read(part, column)]
         for axis, column in zip(model.model_.bins.axes, columns, strict=True)
     ]
     targets = None if y is None else np.asarray(read_target(y), dtype=float)
@@ -46,12 +45,11 @@ def reference_rows(model: SeparationModel, n_rows: int) -> list[dict[str, Any]]:
     if model.reference is None:
         return []
     rows = model.reference.codes[:n_rows]
+    features = [axis.describe() for axis in model.bins.axes]
     return [
         {
             "number": number,
-            "values": [
-                _in_bin(axis, int(code)) for axis, code in zip(model.bins.axes, row, strict=True)
-            ],
+            "values": [_in_bin(told, int(code)) for told, code in zip(features, row, strict=True)],
             "actual": None,
         }
         for number, row in enumerate(rows)
@@ -62,25 +60,19 @@ def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _numbers(table: Table, column: int) -> list[Any]:
-    """Numbers as the page reads them; what JSON cannot write is written as a word."""
-    return [_number(float(value)) for value in table.numbers(column)]
+def _plain(axis: Axis, value: Any) -> Any:
+    """A value as the page reads it; what JSON cannot write is written as a word."""
+    if is_missing(value):
+        return {"is": "missing"}
+    if axis.kind == "categorical":
+        return level_name(value)
+    if np.isfinite(value):
+        return float(value)
+    return {"number": "Infinity" if value > 0 else "-Infinity"}
 
 
-def _number(value: float) -> Any:
-    if np.isnan(value):
-        return {"is": MISSING}
-    return value if np.isfinite(value) else {"number": "Infinity" if value > 0 else "-Infinity"}
-
-
-def _levels(table: Table, column: int) -> list[Any]:
-    values = table.levels(column)
-    return [{"is": MISSING} if is_missing(value) else level_name(value) for value in values]
-
-
-def _in_bin(axis: Axis, code: int) -> Any:
-    if isinstance(axis, NumericAxis):
-        return {"is": MISSING} if code == axis.n_bins - 1 else {"bin": code}
-    if code < len(axis.levels):
-        return axis.levels[code]
-    return {"is": (RARE, MISSING, UNSEEN)[code - len(axis.levels)]}
+def _in_bin(told: AxisDescription, code: int) -> Any:
+    meaning = told.meanings[code]
+    if meaning == "range":
+        return {"bin": code}
+    return told.levels[code] if meaning == "level" else {"is": meaning}

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from seplearn._errors import warn
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.kernels.evaluate import assign_bins
 from seplearn.table.columns import Table, check_levels, is_missing, level_name
+from seplearn.table.description import AxisDescription, AxisKind
 
 MapColumns: TypeAlias = Callable[[Callable[[int], Any], Iterable[int]], list[Any]]
 
@@ -39,6 +40,8 @@ class NumericAxis:
         are known: a model keeps no value of a row.
     """
 
+    kind: ClassVar[AxisKind] = "numeric"
+
     edges: FloatArray
     values: FloatArray | None = None
     range: tuple[float, float] | None = None
@@ -46,6 +49,14 @@ class NumericAxis:
     @property
     def n_bins(self) -> int:
         return len(self.edges) + 2
+
+    def describe(self) -> AxisDescription:
+        """What every bin means."""
+        return AxisDescription.of_numbers(self.edges, self.values, self.range)
+
+    def read(self, table: Table, j: int) -> FloatArray:
+        """The values of column ``j``: numbers, NaN where they are missing."""
+        return table.numbers(j)
 
     def codes(self, table: Table, j: int) -> CodeArray:
         """Bin of every value of column ``j``."""
@@ -59,12 +70,22 @@ class NumericAxis:
 class CategoricalAxis:
     """A bin per level, and last three more: rare levels, missing values, levels never seen."""
 
+    kind: ClassVar[AxisKind] = "categorical"
+
     levels: tuple[str, ...]
     rare: tuple[str, ...] = ()
 
     @property
     def n_bins(self) -> int:
         return len(self.levels) + 3
+
+    def describe(self) -> AxisDescription:
+        """What every bin means."""
+        return AxisDescription.of_levels(self.levels, self.rare)
+
+    def read(self, table: Table, j: int) -> list[Any]:
+        """The values of column ``j``, as they are: :func:`level_name` names a level."""
+        return table.levels(j)
 
     def codes(self, table: Table, j: int) -> CodeArray:
         """Bin of every value of column ``j``."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from seplearn._workers import SerialWorkers, Workers
 from seplearn.fitting.carriers import LocalCarrier
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
 from seplearn.fitting.joint import rows
@@ -18,7 +19,6 @@ from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.scalars import least_squares
 from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
 from seplearn.fitting.stagewise import fit_stage
-from seplearn.fitting.workers import SerialWorkers, Workers
 from seplearn.kernels.arrays import FloatArray, RandomState
 from seplearn.kernels.evaluate import weighted_dot
 from seplearn.kernels.isotonic import make_monotone

@@ -83,7 +83,7 @@ function plotArea(label, size, xs, ys, names = {}) {
 // The bins of a numeric feature that are drawn: the outermost half per cent of the rows is not.
 function shownBins(feature) {
   let first = 0, last = feature.nOrdered - 1;
-  if (feature.few) return [first, last];
+  if (feature.has_few_values) return [first, last];
   let below = 0, above = 0;
   while (first < last && below + feature.frequencies[first] < 0.005) below += feature.frequencies[first++];
   while (last > first && above + feature.frequencies[last] < 0.005) above += feature.frequencies[last--];
@@ -104,7 +104,7 @@ function stepPath(area, feature, values, first, last, clip) {
 function densityBars(area, feature, first, last) {
   const bars = [];
   let highest = 0;
-  const per = (b) => feature.few ? feature.frequencies[b]
+  const per = (b) => feature.has_few_values ? feature.frequencies[b]
     : feature.frequencies[b] / Math.max(feature.bounds[b + 1] - feature.bounds[b], 1e-300);
   for (let b = first; b <= last; b++) highest = Math.max(highest, per(b));
   for (let b = first; b <= last; b++) {

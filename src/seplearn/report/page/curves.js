@@ -1,11 +1,16 @@
 // The stages: a sentence each, and the curves they are made of.
 
-const COLOURS = { backbone: "var(--main)", tilt: "var(--tilt)", factors: "var(--main)" };
-const open = new Set();  // numbers of the stages whose curves are drawn
+const COLOURS = { effect: "var(--main)", backbone: "var(--main)", tilt: "var(--tilt)", factors: "var(--main)" };
+const open = new Set();  // numbers of the stages whose curves are drawn, and "effects"
 
 function tellStages() {
-  if (!stages.length) {
+  if (isConstant) {
     put("stages-body", el("p", {}, "There are no stages: every prediction is the same constant."));
+    return;
+  }
+  const additive = effects === null ? null : effectsBox();
+  if (!stages.length) {
+    put("stages-body", el("p", { class: "lead" }, "There are no stages: features add what they do by themselves."), additive);
     return;
   }
   const numbers = stages.map((stage) => stage.number);
@@ -16,9 +21,32 @@ function tellStages() {
   put("stages-body",
     el("p", { class: "lead" }, `${page.roles ? "The largest first. " : ""}Open one to see its curves; the `
       + "dot is the row of the what-if panel. To scale is to make the stage larger or smaller, to direct "
-      + "is to decide whether it adds or takes away."), boxes,
+      + "is to decide whether it adds or takes away."), additive, boxes,
     small.length ? el("details", {}, el("summary", {}, `${plural(small.length, "smaller stage")}`),
       small.map((number) => stageBox(stages[number], false))) : null);
+}
+
+function effectsBox() {
+  const told = page.effect_roles;
+  const box = el("details", { class: "stage", "data-stage": "effects" },
+    el("summary", {}, el("b", {}, "Main effects"), " ",
+      told ? el("span", { class: "note" }, `${percent(told.weight)} of the size of all parts`) : null,
+      el("p", {}, `What features add by themselves, whatever the others are${told && told.features.length
+        ? `: ${told.features.map((name) => cut(name, 60)).join(", ")}` : ""}.`)),
+    el("div", { class: "curve-body" }));
+  box.addEventListener("toggle", () => {
+    if (box.open) { open.add("effects"); drawEffects(); } else open.delete("effects");
+  });
+  return box;
+}
+
+function drawEffects() {
+  const body = document.querySelector('[data-stage="effects"] .curve-body');
+  const acting = order.map((j) => features[j]).filter((feature) => effectOf(feature).values.some((v) => v !== 0));
+  body.replaceChildren(el("div", { class: "tiles" }, acting.map((feature) => el("div", { class: "tile" },
+    el("h3", {}, el("span", { class: "clamp", title: feature.name }, feature.name)),
+    el("div", { class: "curves" }, curveFigure(feature, effectOf(feature), "effect", state.codes[feature.index],
+      "Main effect: what it adds"))))));
 }
 
 function stageBox(stage, first) {
@@ -26,7 +54,8 @@ function stageBox(stage, first) {
   const body = el("div", { class: "curve-body" });
   const box = el("details", { class: "stage", "data-stage": stage.number },
     el("summary", {}, el("b", {}, `Stage ${stage.number}`), " ",
-      told ? el("span", { class: "note" }, `${percent(told.weight)} of the size of all stages`) : null,
+      told ? el("span", { class: "note" }, `${percent(told.weight)} of the size of all ${
+        effects === null ? "stages" : "parts"}`) : null,
       el("p", {}, told ? `${told.sentence}.` : stageKind(stage))),
     body);
   box.addEventListener("toggle", () => {
@@ -37,9 +66,12 @@ function stageBox(stage, first) {
 }
 
 const stageKind = (stage) => ({
-  two: "One product minus another.",
-  one: stage.branches.some((branch) => branch.sign < 0) ? "One product; it takes away." : "One product; it adds.",
+  "two products": "One product minus another.",
+  "one product": stage.products.some((product) => product.sign < 0) ? "One product; it takes away."
+    : "One product; it adds.",
+  "same side": "Two products that act on one side: they have no backbone and tilt.",
   signed: "A product whose factors may be negative: it has no backbone and tilt.",
+  nothing: "It contributes nothing.",
 }[stage.kind]);
 
 function drawStage(stage) {
@@ -47,7 +79,8 @@ function drawStage(stage) {
   const told = page.roles && page.roles[stage.number];
   const strength = (j) => (told ? told.strength[j] : 1);
   const sorted = [...features].sort((a, b) => strength(b.index) - strength(a.index));
-  const acting = sorted.filter((feature) => !told || told.roles[feature.index] !== "idle");
+  const acting = sorted.filter((feature) => stage.features.has(feature.index)
+    && (!told || told.roles[feature.index] !== "idle"));
   const shown = acting.length ? acting : sorted.slice(0, 1);
   const idle = features.length - shown.length;
   body.replaceChildren(
@@ -61,7 +94,7 @@ function featureCurves(stage, feature) {
   const at = state.codes[feature.index];
   const figures = [];
   if (curves.backbone) figures.push(curveFigure(feature, curves.backbone, "backbone", at,
-    stage.kind === "one" ? "Factor: how large the stage is" : "Backbone: how loud the stage is"));
+    stage.kind === "one product" ? "Factor: how large the stage is" : "Backbone: how loud the stage is"));
   if (curves.tilt) figures.push(curveFigure(feature, curves.tilt, "tilt", at, "Tilt: which way it turns"));
   for (const [k, curve] of (curves.factors || []).entries()) {
     figures.push(curveFigure(feature, curve, "factors", at, `Factor of product ${k}`));
@@ -75,7 +108,8 @@ function curveFigure(feature, curve, part, at, caption) {
   const logs = part === "backbone";
   const options = {
     label: `${part} of ${feature.name}`, colour: COLOURS[part], at,
-    baseline: part === "factors" ? null : 0, least: part === "factors" ? 0 : 0.1,
+    baseline: part === "factors" ? null : 0,
+    least: { factors: 0, effect: 0.01 * (page.spread || 0) }[part] ?? 0.1,
     yTicks: logs ? multipleTicks : undefined,
     yText: logs ? (v) => `\u00d7${short(Number(Math.exp(v).toPrecision(3)))}` : undefined,
   };
@@ -83,5 +117,7 @@ function curveFigure(feature, curve, part, at, caption) {
 }
 
 function refreshCurves() {
-  for (const number of open) drawStage(stages[number]);
+  for (const number of open) {
+    if (number === "effects") drawEffects(); else drawStage(stages[number]);
+  }
 }

@@ -24,7 +24,7 @@ for (const [index, given] of page.features.entries()) {
     feature.edges = doubles(given.edges);
     feature.bounds = doubles(given.bounds);
     feature.range = doubles(given.range);
-    feature.centres = doubles(given.centres);
+    feature.values = doubles(given.values);
     feature.nOrdered = feature.edges.length + 1;
     feature.missing = feature.nOrdered;
   } else {
@@ -38,17 +38,30 @@ for (const [index, given] of page.features.entries()) {
   features.push(feature);
 }
 
-const stages = page.stages.map((given, number) => ({
-  number,
-  kind: given.kind,
-  branches: given.branches.map((branch) => ({
-    sign: branch.sign,
-    logScale: branch.log_scale,
-    logFactors: doubles(branch.log_factors),
-    negative: branch.negative === null ? null : bytesOf(branch.negative),
-  })),
-  bands: Object.fromEntries(Object.entries(given.bands).map(([k, v]) => [k, drawable(v)])),
-}));
+const stages = page.stages.map((given, number) => {
+  const [backbone, tilt] = [given.log_backbone, given.tilt].map((text) => text && doubles(text));
+  return {
+    number,
+    kind: given.kind,
+    features: new Set(given.features),  // those that the stage depends on
+    backbone,
+    tilt,
+    products: given.products.map((product) => ({
+      sign: product.sign,
+      logScale: product.log_scale,
+      // Of two products the one that adds has backbone plus tilt, the other backbone minus tilt.
+      logFactors: product.log_factors === null ? backbone.map((log, b) => log + product.sign * tilt[b])
+        : doubles(product.log_factors),
+      negative: product.negative === null ? null : bytesOf(product.negative),
+    })),
+    bands: Object.fromEntries(Object.entries(given.bands).map(([k, v]) => [k, drawable(v)])),
+  };
+});
+
+// Main effects: a curve per feature that is simply added; null for a model without.
+const effects = page.effects && doubles(page.effects);
+const effectBands = page.effect_bands && drawable(page.effect_bands);
+const isConstant = !stages.length && effects === null;
 
 // A value is a number, the name of a level, or {is: "missing" | "rare" | "unseen"}.
 function binOf(feature, value) {
@@ -68,66 +81,72 @@ function binOf(feature, value) {
   return feature.nOrdered + (feature.rareLevels.has(value) ? 0 : 2);
 }
 
-function productOf(branch, codes, without = -1) {
-  let logSize = branch.logScale, sign = branch.sign;
+function productOf(product, codes, without = -1) {
+  let logSize = product.logScale, sign = product.sign;
   for (let j = 0; j < codes.length; j++) {
     if (j === without) continue;
     const at = features[j].offset + codes[j];
-    logSize += branch.logFactors[at];
-    if (branch.negative !== null && branch.negative[at]) sign = -sign;
+    logSize += product.logFactors[at];
+    if (product.negative !== null && product.negative[at]) sign = -sign;
   }
   return { logSize, sign };
 }
 
 function contributionOf(stage, codes) {
   let sum = 0;
-  for (const branch of stage.branches) {
-    const product = productOf(branch, codes);
-    if (product.sign !== 0) sum += product.sign * Math.exp(product.logSize);
+  for (const product of stage.products) {
+    const { logSize, sign } = productOf(product, codes);
+    if (sign !== 0) sum += sign * Math.exp(logSize);
   }
   return sum;
 }
 
-const contributionsAt = (codes) => stages.map((stage) => contributionOf(stage, codes));
-const predictionOf = (parts) => parts.reduce((sum, part) => sum + part, page.intercept);
+function effectsAt(codes, without = -1) {
+  if (effects === null) return 0;
+  return features.reduce((sum, feature, j) => (j === without ? sum : sum + effects[feature.offset + codes[j]]), 0);
+}
+
+const partsAt = (codes) => ({
+  effects: effectsAt(codes),
+  stages: stages.map((stage) => contributionOf(stage, codes)),
+});
+const predictionOf = (parts) => parts.stages.reduce((sum, part) => sum + part, page.intercept + parts.effects);
 
 // The prediction in every bin of one feature, all others held where they are.
 function profileOf(feature, codes) {
-  const out = new Float64Array(feature.nBins).fill(page.intercept);
+  const out = new Float64Array(feature.nBins).fill(page.intercept + effectsAt(codes, feature.index));
+  if (effects !== null) for (let b = 0; b < feature.nBins; b++) out[b] += effects[feature.offset + b];
   for (const stage of stages) {
-    for (const branch of stage.branches) {
-      const rest = productOf(branch, codes, feature.index);
+    for (const product of stage.products) {
+      const rest = productOf(product, codes, feature.index);
       if (rest.sign === 0) continue;
       for (let b = 0; b < feature.nBins; b++) {
         const at = feature.offset + b;
-        const flips = branch.negative !== null && branch.negative[at];
-        out[b] += (flips ? -rest.sign : rest.sign) * Math.exp(rest.logSize + branch.logFactors[at]);
+        const flips = product.negative !== null && product.negative[at];
+        out[b] += (flips ? -rest.sign : rest.sign) * Math.exp(rest.logSize + product.logFactors[at]);
       }
     }
   }
   return out;
 }
 
+const partOf = (array, feature) => array.subarray(feature.offset, feature.offset + feature.nBins);
+const bandOf = (both, feature) =>
+  both && [partOf(both.subarray(0, nFlat), feature), partOf(both.subarray(nFlat), feature)];
+const effectOf = (feature) => ({ values: partOf(effects, feature), band: bandOf(effectBands, feature) });
+
 // The curves a stage is read by, over all bins of one feature.
 function curvesOf(stage, feature) {
-  const part = (array) => array.subarray(feature.offset, feature.offset + feature.nBins);
-  const band = (name) => {
-    const both = stage.bands[name];
-    return both && [part(both.subarray(0, nFlat)), part(both.subarray(nFlat))];
-  };
-  const factors = stage.branches.map((branch) => part(branch.logFactors));
-  if (stage.kind === "two") {
-    const [plus, minus] = factors;
-    return {
-      backbone: { values: plus.map((v, b) => (v + minus[b]) / 2), band: band("backbone") },
-      tilt: { values: plus.map((v, b) => (v - minus[b]) / 2), band: band("tilt") },
-    };
-  }
-  if (stage.kind === "one") return { backbone: { values: factors[0], band: band("backbone") } };
+  const part = (array) => partOf(array, feature);
+  const band = (name) => bandOf(stage.bands[name], feature);
+  const curves = {};
+  if (stage.backbone) curves.backbone = { values: part(stage.backbone), band: band("backbone") };
+  if (stage.tilt) curves.tilt = { values: part(stage.tilt), band: band("tilt") };
+  if (stage.backbone) return curves;
   return {
-    factors: stage.branches.map((branch, k) => ({
-      values: factors[k].map((v, b) =>
-        Math.exp(v) * (branch.negative !== null && part(branch.negative)[b] ? -1 : 1)),
+    factors: stage.products.map((product) => ({
+      values: part(product.logFactors).map((log, b) =>
+        Math.exp(log) * (product.negative !== null && part(product.negative)[b] ? -1 : 1)),
     })),
   };
 }

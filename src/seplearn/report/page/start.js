@@ -82,6 +82,7 @@ addEventListener("beforeprint", () => {
   opened.push(document.documentElement.dataset.theme, ...document.querySelectorAll("details:not([open])"));
   chooseTheme(false);
   for (const box of opened.slice(1)) box.open = true;
+  if (effects !== null) drawEffects();
   for (const stage of stages) drawStage(stage);
 });
 addEventListener("afterprint", () => {

@@ -6,9 +6,11 @@ if (page.matters) order.sort((a, b) => page.matters.total[b] - page.matters.tota
 function tellShort() {
   const best = page.quality[0];
   const parts = [
-    `The model predicts ${page.target} from ${plural(features.length, "feature")}. ` + (stages.length
-      ? `A prediction is a constant (${show(page.intercept)}) plus what ${plural(stages.length, "stage")} `
-        + `${stages.length === 1 ? "adds" : "add"} or take${stages.length === 1 ? "s" : ""} away.`
+    `The model predicts ${page.target} from ${plural(features.length, "feature")}. ` + (!isConstant
+      ? `A prediction is a constant (${show(page.intercept)}) plus ${
+        effects === null ? "" : `a main effect of every feature${stages.length ? " plus " : "."}`}`
+        + (stages.length ? `what ${plural(stages.length, "stage")} ${stages.length === 1 ? "adds" : "add"} or `
+          + `take${stages.length === 1 ? "s" : ""} away.` : "")
       : `It found nothing that helps: every prediction is ${show(page.intercept)}.`),
   ];
   if (best) {
@@ -17,7 +19,7 @@ function tellShort() {
       + `${showError(best.mae)}${best.r2 > 0 && best.n_rows > 1
         ? `; it explains ${percent(best.r2)} of the differences between rows.` : "."}`);
   }
-  if (page.matters && stages.length) {
+  if (page.matters && !isConstant) {
     const leading = order.slice(0, 3).filter((j) => page.matters.total[j] >= 0.01);
     const names = leading.map((j) => cut(features[j].name, 60) || "(no name)");
     if (names.length) parts.push(`What matters most: ${names.join(", ")}.`);
@@ -55,8 +57,8 @@ function tellQuality() {
 const card = (value, text) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, text));
 
 function tellMatters() {
-  if (!page.matters || !stages.length) {
-    put("matters-body", el("p", { class: "note" }, stages.length
+  if (!page.matters || isConstant) {
+    put("matters-body", el("p", { class: "note" }, !isConstant
       ? "The model keeps no reference rows, so sizes cannot be told without a table."
       : "The model is a constant: no feature matters."));
     return;

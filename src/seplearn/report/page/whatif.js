@@ -8,7 +8,7 @@ const typicalValue = (feature) => {
   const known = 1 - feature.frequencies[feature.missing];
   let best = 0, sum = 0;
   if (known < 1e-9) return { is: "missing" };
-  if (feature.kind === "levels") {
+  if (feature.kind === "categorical") {
     feature.frequencies.forEach((f, b) => {
       if (b !== feature.missing && f > feature.frequencies[best]) best = b;
     });
@@ -23,8 +23,8 @@ const typicalValue = (feature) => {
 
 // The one value of bin b; of many, the middle with as few digits as stay in the bin and the range.
 function valueIn(feature, b) {
-  const middle = feature.centres[b];
-  if (feature.few) return middle;
+  const middle = feature.values[b];
+  if (feature.has_few_values) return middle;
   const [low, high] = feature.range;
   for (let digits = 3; digits <= 17; digits++) {
     const rounded = Number(middle.toPrecision(digits));
@@ -146,7 +146,7 @@ let waiting = false;
 // The numbers follow at once; charts are drawn when the browser next paints.
 function refresh() {
   state.codes = features.map((feature, j) => binOf(feature, state.values[j]));
-  const parts = contributionsAt(state.codes);
+  const parts = partsAt(state.codes);
   const value = predictionOf(parts);
   document.getElementById("prediction").textContent = show(value);
   document.getElementById("mini-value").textContent = show(value);
@@ -168,7 +168,7 @@ function refresh() {
 }
 
 function remark(feature, value, code) {
-  if (feature.kind === "levels") {
+  if (feature.kind === "categorical") {
     const name = typeof value === "string" ? `${cut(value, 40)}: n` : "N";
     return code === feature.nOrdered + 2 ? `${name}ever seen in training; it counts as neutral.` : "";
   }
@@ -182,7 +182,7 @@ function remark(feature, value, code) {
 }
 
 function compare(value) {
-  const before = predictionOf(contributionsAt(features.map((f, j) => binOf(f, state.start[j]))));
+  const before = predictionOf(partsAt(features.map((f, j) => binOf(f, state.start[j]))));
   const parts = [];
   if (before !== value) parts.push(`${signed(value - before)} by your changes (it was ${show(before)}).`);
   const actual = state.row === null ? null : page.rows[state.row].actual;
@@ -201,18 +201,24 @@ function drawProfiles() {
     effect.textContent = moves ? `${show(low)} to ${show(high)}` : "no effect here";
     chart.replaceChildren(curveChart(feature, { values }, {
       label: `Prediction as ${feature.name} changes`, colour: "var(--main)", at: state.codes[feature.index],
-      baseline: null, least: 0.01 * (page.spread || 0), yText: feature.kind === "levels" ? show : undefined, size: { width: 270, height: 96 }, most: 6 }));
+      baseline: null, least: 0.01 * (page.spread || 0), yText: feature.kind === "categorical" ? show : undefined, size: { width: 270, height: 96 }, most: 6 }));
   }
 }
 
-// From the constant to the prediction, the largest stages one by one.
+// From the constant to the prediction: main effects together, the largest stages one by one.
+function fallsOf(parts) {
+  const most = 9, sizes = parts.stages;
+  const numbers = sizes.map((_, s) => s).sort((a, b) => Math.abs(sizes[b]) - Math.abs(sizes[a]));
+  const shown = numbers.slice(0, sizes.length > most + 1 ? most : sizes.length).sort((a, b) => a - b);
+  const rest = numbers.filter((s) => !shown.includes(s)).reduce((sum, s) => sum + sizes[s], 0);
+  const steps = effects === null ? [] : [{ text: "main effects", size: parts.effects }];
+  steps.push(...shown.map((s) => ({ stage: s, text: `stage ${s}`, size: sizes[s] })));
+  if (shown.length < sizes.length) steps.push({ text: `${sizes.length - shown.length} others`, size: rest });
+  return steps;
+}
+
 function drawFalls(parts, value) {
-  const most = 9;
-  const numbers = parts.map((_, s) => s).sort((a, b) => Math.abs(parts[b]) - Math.abs(parts[a]));
-  const shown = numbers.slice(0, parts.length > most + 1 ? most : parts.length).sort((a, b) => a - b);
-  const rest = numbers.filter((s) => !shown.includes(s)).reduce((sum, s) => sum + parts[s], 0);
-  const steps = shown.map((s) => ({ stage: s, text: `stage ${s}`, size: parts[s] }));
-  if (shown.length < parts.length) steps.push({ text: `${parts.length - shown.length} others`, size: rest });
+  const steps = fallsOf(parts);
   const ends = [page.intercept];
   for (const step of steps) ends.push(ends[ends.length - 1] + step.size);
   const low = Math.min(...ends), high = Math.max(...ends);
@@ -230,7 +236,7 @@ function drawFalls(parts, value) {
     el("tbody", {}, el("tr", {}, el("td", {}, "constant"), el("td"), el("td", {}, show(page.intercept))), rows,
       el("tr", { class: "total" }, el("td", {}, "prediction"), el("td"), el("td", {}, show(value))))));
   if (focused !== undefined) document.querySelector(`[data-fall="${focused}"]`)?.focus();
-  drawAtStage(parts);
+  drawAtStage(parts.stages);
 }
 
 function stageButton(s) {
@@ -249,11 +255,10 @@ function drawAtStage(parts) {
     const turn = curves.tilt ? curves.tilt.values[code] : null;
     return { feature, loud, turn, size: Math.abs(loud ?? 0) + Math.abs(turn ?? 0) };
   }).sort((a, b) => b.size - a.size).slice(0, 6);
-  if (stage.kind === "signed") return put("at-stage", el("p", { class: "note" },
-    `Stage ${s} has signed factors, so no backbone and tilt.`));
+  if (!stage.backbone) return put("at-stage", el("p", { class: "note" }, `Stage ${s}: ${stageKind(stage)}`));
   put("at-stage", el("h3", {}, `Why stage ${s} ${parts[s] < 0 ? "takes away" : "adds"} ${show(Math.abs(parts[s]))}`),
     el("table", { class: "features" }, el("thead", {}, el("tr", {},
-      ["feature", "value", "loudness", ...(stage.kind === "two" ? ["tilt"] : [])].map((text) => el("th", { scope: "col" }, text)))),
+      ["feature", "value", "loudness", ...(stage.tilt ? ["tilt"] : [])].map((text) => el("th", { scope: "col" }, text)))),
     el("tbody", {}, rows.map(({ feature, loud, turn }) => el("tr", {},
       el("td", {}, el("span", { class: "clamp", title: feature.name }, feature.name)),
       el("td", {}, cut(stateText(state.values[feature.index]), 40)),

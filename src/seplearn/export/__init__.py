@@ -1,0 +1,1 @@
+"""Models for readers without this library."""

@@ -1,0 +1,56 @@
+"""The model as a JSON document; ``docs/model-json.md`` tells how to read it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from seplearn.export.describe import describe
+from seplearn.kernels.arrays import FloatArray
+from seplearn.model.model import SeparationModel
+from seplearn.table.schema import Schema
+
+# 2: main effects. A model without them is written as version 1, which older readers know.
+JSON_VERSION = 2
+_FEATURE = {"numeric": ("name", "kind", "edges"), "categorical": ("name", "kind", "levels", "rare")}
+
+
+def to_plain(model: SeparationModel, schema: Schema) -> dict[str, Any]:
+    """The model as plain numbers, strings and lists."""
+    told = describe(model, schema.labels)
+    inner = told["offset"][1:-1]
+    stages = [
+        [
+            {
+                "coefficient": product["sign"] * math.exp(product["log_scale"]),
+                "factors": [part.tolist() for part in np.split(_factors(product), inner)],
+            }
+            for product in stage["products"]
+        ]
+        for stage in told["stages"]
+    ]
+    effects = told["effects"]
+    plain = {
+        "format": "seplearn-json",
+        "version": 1 if effects is None else JSON_VERSION,
+        "intercept": told["intercept"],
+        "features": [_feature(feature) for feature in told["features"]],
+        "stages": stages,
+    }
+    if effects is not None:
+        plain["effects"] = [part.tolist() for part in np.split(effects, inner)]
+    return plain
+
+
+def _feature(told: dict[str, Any]) -> dict[str, Any]:
+    """The part of a feature that tells the bin of a value."""
+    chosen = {key: told[key] for key in _FEATURE[told["kind"]]}
+    return {k: v if isinstance(v, str) else np.asarray(v).tolist() for k, v in chosen.items()}
+
+
+def _factors(product: dict[str, Any]) -> FloatArray:
+    sizes: FloatArray = np.exp(product["log_factors"])
+    negative = product["negative"]
+    return sizes if negative is None else np.where(negative, -sizes, sizes)

@@ -1,0 +1,149 @@
+"""What the bins of a feature mean, in words and numbers, for whoever shows or writes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from seplearn.kernels.arrays import FloatArray
+
+AxisKind: TypeAlias = Literal["numeric", "categorical"]
+Meaning: TypeAlias = Literal["range", "level", "rare", "missing", "unseen"]
+
+
+@dataclass(frozen=True, eq=False)
+class AxisDescription:
+    """The bins of one feature.
+
+    Attributes
+    ----------
+    kind : {"numeric", "categorical"}
+    meanings : tuple of {"range", "level", "rare", "missing", "unseen"}
+        Of every bin. Ranges or levels come first.
+    lower, upper : array of shape (n_bins,)
+        A range holds the values with ``lower <= value < upper``; NaN for any other bin.
+    levels, rare : tuple of str
+        Levels with a bin each, in the order of the bins, and those that share one.
+    values : array of shape (n_bins,)
+        A value in every bin: the only one, the middle, the level; NaN for missing numbers. The
+        outermost ranges are open; their values lie where training values were.
+    has_few_values : bool
+        Whether every range holds a single training value, which is then its one in ``values``.
+    range : (float, float), optional
+        Where the training values of a numeric feature lie, if there were any.
+    bounds : array
+        Finite bounds of the ranges for drawing, one more than there are ranges; empty for levels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seplearn.table.binning import CategoricalAxis, NumericAxis
+    >>> NumericAxis(np.array([1.5, 3.0])).describe().labels
+    ('below 1.5', '1.5 to 3', '3 and above', '(missing)')
+    >>> CategoricalAxis(("north", "south"), rare=("moon",)).describe().labels
+    ('north', 'south', '(rare)', '(missing)', '(unseen)')
+    """
+
+    kind: AxisKind
+    meanings: tuple[Meaning, ...]
+    lower: FloatArray
+    upper: FloatArray
+    levels: tuple[str, ...]
+    rare: tuple[str, ...]
+    values: Any
+    has_few_values: bool
+    range: tuple[float, float] | None
+    bounds: FloatArray
+
+    @staticmethod
+    def of_numbers(
+        edges: FloatArray, values: FloatArray | None, ends: tuple[float, float] | None
+    ) -> AxisDescription:
+        """Ranges between ``edges``, and missing values."""
+        bounds = _drawn_bounds(edges, values)
+        if values is not None:
+            typical = values
+        else:
+            inside = bounds if ends is None else np.clip(bounds, *ends)
+            typical = inside[:-1] / 2 + inside[1:] / 2
+        n_ranges = len(edges) + 1
+        return AxisDescription(
+            kind="numeric",
+            meanings=(*["range"] * n_ranges, "missing"),  # type: ignore[arg-type]
+            lower=np.concatenate([[-np.inf], edges, [np.nan]]),
+            upper=np.concatenate([edges, [np.inf, np.nan]]),
+            levels=(),
+            rare=(),
+            values=np.append(typical, np.nan),
+            has_few_values=values is not None,
+            range=ends,
+            bounds=bounds,
+        )
+
+    @staticmethod
+    def of_levels(levels: tuple[str, ...], rare: tuple[str, ...]) -> AxisDescription:
+        """A bin per level; rare levels, missing values and levels never seen."""
+        others: tuple[Meaning, ...] = ("rare", "missing", "unseen")
+        nothing = np.full(len(levels) + len(others), np.nan)
+        return AxisDescription(
+            kind="categorical",
+            meanings=(*["level"] * len(levels), *others),  # type: ignore[arg-type]
+            lower=nothing,
+            upper=nothing,
+            levels=levels,
+            rare=rare,
+            values=np.array([*levels, *(f"({other})" for other in others)], dtype=object),
+            has_few_values=False,
+            range=None,
+            bounds=np.empty(0),
+        )
+
+    @property
+    def edges(self) -> FloatArray:
+        """Between the ranges: bin b holds the values with exactly b edges at or below them."""
+        return self.lower[1 : len(self.bounds) - 1] if self.kind == "numeric" else np.empty(0)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Every bin in words."""
+        return tuple(self._label(b) for b in range(len(self.meanings)))
+
+    def _label(self, b: int) -> str:
+        meaning = self.meanings[b]
+        if meaning == "level":
+            return self.levels[b]
+        if meaning != "range":
+            return f"({meaning})"
+        if self.has_few_values:
+            return f"{self.values[b]:.6g}"
+        lower, upper = self.lower[b], self.upper[b]
+        if lower == -np.inf:
+            return "any number" if upper == np.inf else f"below {upper:.6g}"
+        return f"{lower:.6g} and above" if upper == np.inf else f"{lower:.6g} to {upper:.6g}"
+
+
+def _drawn_bounds(edges: FloatArray, values: FloatArray | None) -> FloatArray:
+    low, high = _outer_bounds(edges, values)
+    bounds = np.concatenate([[low], edges, [high]])
+    finite = bounds[np.isfinite(bounds)]
+    clipped: FloatArray = np.clip(bounds, finite.min(), finite.max())
+    return clipped
+
+
+def _outer_bounds(edges: FloatArray, values: FloatArray | None) -> tuple[float, float]:
+    """Where the first range begins and the last ends: as wide as their neighbours."""
+    edges = edges[np.isfinite(edges)]
+    if values is not None:
+        finite = values[np.isfinite(values)]
+        if len(edges) and len(finite):
+            return float(2 * finite[0] - edges[0]), float(2 * finite[-1] - edges[-1])
+        return (float(finite[0]) - 0.5, float(finite[0]) + 0.5) if len(finite) else (0.0, 1.0)
+    if len(edges) == 0:
+        return 0.0, 1.0
+    if len(edges) == 1:
+        margin = 0.5 * abs(float(edges[0])) or 1.0
+        return float(edges[0]) - margin, float(edges[0]) + margin
+    return float(2 * edges[0] - edges[1]), float(2 * edges[-1] - edges[-2])
