@@ -101,6 +101,9 @@ def test_partial_dependence_tells_main_effects_apart(make):
         assert_close(result.effects, expected)
         assert_close(result.intercept + result.effects + result.stages.sum(axis=0), result.total)
         assert_close(result.frame()["main_effects"].to_numpy(), expected.ravel())
+    pair = explain.partial_dependence(case.subject, [1, 0], background=some)
+    columns = np.asarray(case.X)[:, [1, 0]].astype(float)
+    assert_close(pair.at(columns), pair.total[case.codes[:, 1], case.codes[:, 0]])
     if case.model.replicates:
         values = [
             naive.partial_dependence(

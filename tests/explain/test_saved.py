@@ -1,5 +1,7 @@
 """Explanations of a model from a file, and what a file reveals."""
 
+import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from safetensors.numpy import load
 
 from seplearn import TSLRegressor, explain, load_model
+from seplearn.model import Stage
 from tests.explained import (
     EFFECTS,
     EXPLANATIONS,
@@ -41,6 +44,29 @@ def test_a_loaded_model_is_explained_alike_without_training_data(make, tmp_path)
         mine, theirs = (explanation(model, case.X[:5]) for model in (case.subject, again))
         assert_same(theirs, mine)
         assert type(theirs.frame()) is type(mine.frame())
+
+
+def test_a_flat_curve_stays_exactly_flat(tmp_path):
+    """In the model, in its file and in what explains it."""
+    model = copy.copy(joint().subject)
+    bins, stage = model.model_.bins, model.stages_[0]
+
+    def flattened(branch, j):
+        logs = branch.log_factors.copy()
+        logs[bins.axis(j)] = 0.0
+        return replace(branch, log_factors=logs)
+
+    stage = Stage(flattened(stage.plus, 2), flattened(flattened(stage.minus, 2), 4))
+    model._store(model._schema, replace(model.model_, stages=(stage,)), [])
+    again = through_a_file(model, tmp_path)
+    assert again.stages_[0].features(bins) == (0, 1, 3, 4)
+    curve = explain.curves(again, 0)[2]
+    np.testing.assert_array_equal(curve.backbone, 1.0)
+    np.testing.assert_array_equal(curve.tilt, 0.0)
+    assert explain.roles(again).stages[0].features[2].role == "idle"
+    np.testing.assert_array_equal(explain.local(again, joint().X, 3).backbone_share[0, 2], 0.0)
+    np.testing.assert_allclose(explain.shapley(again, joint().X[:4]).values[:, 2], 0.0, atol=1e-12)
+    assert explain.interactions(again).total[2] == 0.0
 
 
 @pytest.fixture(scope="module")

@@ -95,6 +95,7 @@ def test_main_effects_are_steps_of_their_own():
     assert [name.startswith("main effect of") for name in names[1:3]] == [True, True]
     others = int((result.effects != 0).sum()) - 2
     assert names[3] == f"{others} other main effects"
+    assert not any(r"\\$" in name for name in rows(result.plot().axes[0]))  # escaped once
     values = [bar.get_width() for bar in named.patches]
     np.testing.assert_allclose(values[1:3], result.effects[order[:2]])
     assert named.patches[-1].get_x() + values[-1] == pytest.approx(result.prediction)

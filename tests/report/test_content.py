@@ -1,5 +1,6 @@
 """What goes into a page: its size, what it refuses, and that it is written whole or not at all."""
 
+import copy
 import json
 import re
 import warnings
@@ -72,6 +73,24 @@ def test_a_few_rows_do_not_decide_what_matters(fitted):
     few = content(report.report_html(model, X[:1], y[:1]))
     assert few["matters"] == content(report.report_html(model))["matters"]
     assert max(few["matters"]["total"]) > 0.3
+
+
+def test_a_stage_names_the_features_it_depends_on(fitted):
+    model = copy.copy(fitted[0])
+    stage, part = model.stages_[1], model.model_.bins.axis(2)
+    flat = [replace(b, log_factors=b.log_factors.copy()) for b in stage.branches]
+    for branch in flat:
+        branch.log_factors[part] = 0.0
+    stages = (Stage(*flat), stage.with_scalars(1.0, -1.0), stage.with_scalars(0.0, 1.0))
+    model._store(model._schema, replace(model.model_, stages=stages), [])
+    told = content(report.report_html(model))["stages"]
+    assert [one["kind"] for one in told] == ["two products", "same side", "one product"]
+    assert told[0]["features"] == [j for j in range(7) if j != 2]
+    # Of two products the page makes the factors itself, of backbone and tilt.
+    assert [p["log_factors"] is None for p in told[0]["products"]] == [True, True]
+    assert told[0]["tilt"] is not None
+    assert told[1]["log_backbone"] is None
+    assert (told[2]["log_backbone"] is None, told[2]["tilt"]) == (False, None)
 
 
 def test_infinite_values_are_written(fitted):

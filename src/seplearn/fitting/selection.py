@@ -183,7 +183,10 @@ def path_by_parts(
     def error_of(pair: tuple[HeldOut, JointFit]) -> float:
         return pair[0].error(pair[1].model().predict(pair[0].codes))
 
-    for _ in grow_together(fits, n_stages, workers):
+    for _ in range(n_stages):
+        records = map_fits(lambda fit: fit.grow(), fits, workers)
+        if all(record is None for record in records):  # one that finds no step stays as it is
+            break
         errors = map_fits(error_of, list(zip(held, fits, strict=True)), workers)
         path = path.extended(errors, masses)
         if path.is_over:

@@ -103,7 +103,7 @@ def _steps(
     if local.effects.any():
         largest = np.argsort(-np.abs(local.effects), kind="stable")
         largest = largest[local.effects[largest] != 0.0]
-        names = [f"main effect of {name}" for name in short_names(local.names, 14)]
+        names = [f"main effect of {name}" for name in local.names]
         parts = (local.effects, local.effect_bands, names, largest, max_features)
         steps += _largest(*parts, "other main effect")
     names = [f"stage {s}" for s in range(len(local.contributions))]
