@@ -237,7 +237,6 @@ BLOCK = Group(
             "min(max(block.step[i], -largest_step), largest_step)",
             "max(block.step[i], -largest_step)",
         ),
-        ("step if free[i % 2] else 0.0", "step"),
         ("    if direction != 0:\n        constrain", "    if direction > 0:\n        constrain"),
         ("    take_step(block, n_bins)\n", "    objective(block, n_bins, 1.0)\n"),
         ("return max(uu, _LEAST_BACKBONE * vv), vv", "return vv, vv"),

@@ -16,6 +16,7 @@ from seplearn.fitting.joint.fit import (
     constant_model,
     energy_price,
     make_axes,
+    starting_curves,
 )
 from seplearn.fitting.losses import LOSSES
 from seplearn.fitting.options import FitOptions, TrainingData
@@ -208,6 +209,8 @@ def test_a_new_stage_has_monotone_curves_and_least_squares_scalars(signs, level)
     b0, d0 = added.scale
     np.testing.assert_allclose([np.exp(b0 + sign * d0) for sign in signs], scalars, rtol=1e-9)
     assert added.present.tolist() == [1.0 in signs, -1.0 in signs]
+    wanted = dict(zip(signs, scalars, strict=True))
+    np.testing.assert_allclose(added.lambdas, [wanted.get(sign, 0.0) for sign in (1.0, -1.0)])
     said = np.stack(columns, axis=1) @ scalars
     np.testing.assert_allclose(fit._residual, left_over - said, rtol=1e-9, atol=1e-12)
     assert (added.freedom == 5.0).all()
@@ -250,6 +253,8 @@ def test_a_fit_starts_at_zero_or_far_from_it_at_the_mean(level, fit_intercept):
     expected = mean if abs(level) > 4 and fit_intercept else 0.0
     assert fit.curves.intercept == pytest.approx(expected)
     np.testing.assert_allclose(fit._residual, data.target - expected)
+    given = options(fit_intercept=fit_intercept, main_effects=True)  # they come after the mean
+    assert starting_curves(data, given).intercept == pytest.approx(mean if fit_intercept else 0.0)
 
 
 def test_an_axis_without_anything_to_say_is_not_visited():

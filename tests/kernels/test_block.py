@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 
 from seplearn.kernels.banded import factorise, inverse_bands
 from seplearn.kernels.block import (
@@ -277,6 +278,31 @@ def test_a_main_effect_keeps_its_constraint_and_never_raises_the_loss(case):
         full[part] = case.direction * isotonic(goal, np.diag(A)[part]) - case.curve[part]
     share = min(max(full @ right / (full @ A @ full), 0.0), 1.0)
     np.testing.assert_allclose(step, share * full, rtol=1e-7, atol=1e-9)
+
+
+def best_monotone(case):
+    """The curve of the smallest penalised loss under the constraint, by its increments."""
+    A, right = case.system
+    increments = np.eye(case.n_bins)
+    part = slice(0, case.n_ordered)
+    increments[part, part] = case.direction * np.tri(case.n_ordered)
+    free = np.r_[0, case.n_ordered : case.n_bins]  # the first value, and bins without an order
+    columns = np.hstack([increments, -increments[:, free]])
+    root = np.linalg.cholesky(A)
+    goal = np.linalg.solve(root, right + A @ case.curve)
+    return columns @ nnls(root.T @ columns, goal, maxiter=10_000)[0]
+
+
+@given(effect_cases((1, -1)))
+def test_a_main_effect_stays_at_its_best_under_the_constraint(case):
+    """There the unconstrained solution, made monotone, lies uphill: none of that step is taken."""
+    best = best_monotone(case)
+    case.residual = case.residual - (best - case.curve)[case.codes]
+    case.curve = best
+    step, _, _ = case.visit()
+    np.testing.assert_allclose(step, 0.0, atol=1e-7)
+    rises = np.diff((case.curve + step)[: case.n_ordered]) * case.direction
+    assert (rises >= -1e-9).all()
 
 
 @given(effect_cases((0, 1)), st.sampled_from([1e-3, 0.3, 3.0]), st.sampled_from([0.5, 1.0]))
