@@ -48,8 +48,13 @@ class HeldOut:
     loss: Loss
 
     def error(self, prediction: FloatArray) -> float:
-        """Weighted sum of the loss over the rows."""
-        return float(np.sum(self.weight * self.loss.of_rows(self.target, prediction)))
+        """Weighted sum of the loss over the rows; infinite where a prediction is no number.
+
+        NaN would be taken for the smallest of all errors.
+        """
+        with np.errstate(over="ignore"):
+            total = float(np.sum(self.weight * self.loss.of_rows(self.target, prediction)))
+        return math.inf if math.isnan(total) else total
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,8 @@ def sweep(
     visits = [stage.visits(axes) for stage in curves.stages]
     for _ in range(n_sweeps):
         mean_square, mass = settle(carrier, curves, rules)
+        if stop[0]:
+            return mean_square
         noise = _Noise(mean_square, _inflation(curves, mass), mass)
         if curves.effects is not None:
             _sweep_effects(carrier, curves.effects, axes, rules, noise)

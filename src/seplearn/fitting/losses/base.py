@@ -47,5 +47,5 @@ class Loss(Protocol):
         ...
 
     def of_rows(self, target: FloatArray, prediction: FloatArray) -> FloatArray:
-        """The loss of every row, before weights; never NaN."""
+        """The loss of every row, before weights."""
         ...

@@ -52,7 +52,10 @@ class Huber:
 
     def of_rows(self, target: FloatArray, prediction: FloatArray) -> FloatArray:
         off = np.abs(target - prediction)
-        linear = self.threshold * (2.0 * off - self.threshold) if self._bends else 0.0
+        if not self._bends:
+            squared: FloatArray = off**2
+            return squared
+        linear = self.threshold * (2.0 * off - self.threshold)
         return np.where(off <= self.threshold, off**2, linear)
 
     @property
