@@ -402,3 +402,17 @@ def test_a_level_far_from_zero_says_nothing():
     near, far = (fit.predict(new) - level for fit, level in zip(fits, (1e3, -1e4), strict=True))
     np.testing.assert_allclose(near, far, atol=1e-3)  # rounding at another level
     assert np.mean((near - wanted) ** 2) < 0.1 * np.var(wanted)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "huber"])
+def test_the_recorded_loss_is_that_of_the_training_rows(loss):
+    X, y = datasets.masked_interaction(300, random_state=0)
+    model = TSLRegressor(**QUICK, loss=loss).fit(X, y)
+    off = np.abs(y - model.predict(X))
+    expected = off**2
+    if loss == "huber":
+        residual = y - model.predict(X)
+        spread = 1.4826 * np.median(np.abs(residual - np.median(residual)))
+        k = 1.345 * spread
+        expected = np.where(off <= k, off**2, 2 * k * off - k**2)
+    assert model.history_[-1].loss == pytest.approx(expected.mean(), rel=0.01)

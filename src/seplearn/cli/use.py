@@ -323,10 +323,14 @@ def _changed_parameters(estimator: SeparationEstimator) -> str:
 def _axes_text(estimator: SeparationEstimator) -> str:
     rows = []
     for name, axis in zip(estimator._schema.labels, estimator.model_.bins.axes, strict=True):
-        told = axis.describe()
-        if told.kind == "numeric":
-            rows.append((shortened(name), "numbers", f"{told.meanings.count('range')} bins"))
+        description = axis.describe()
+        if description.kind == "numeric":
+            rows.append((shortened(name), "numbers", f"{description.meanings.count('range')} bins"))
         else:
-            levels = ", ".join(told.levels[:5]) + (", ..." if len(told.levels) > 5 else "")
-            rows.append((shortened(name), f"{len(told.levels)} levels", shortened(levels, 50)))
+            levels = ", ".join(description.levels[:5]) + (
+                ", ..." if len(description.levels) > 5 else ""
+            )
+            rows.append(
+                (shortened(name), f"{len(description.levels)} levels", shortened(levels, 50))
+            )
     return table(("feature", "kind", ""), rows)

@@ -65,8 +65,8 @@ def remark(axis: Axis, frequencies: FloatArray, code: int, value: Any) -> str:
 
     ``code`` is the bin of the value, ``frequencies`` are those of the axis' bins.
     """
-    told = axis.describe()
-    meaning, ends = told.meanings[code], told.range
+    description = axis.describe()
+    meaning, ends = description.meanings[code], description.range
     if meaning == "missing":
         return "" if frequencies[code] > 0 else "never missing in training, counts as neutral"
     if meaning == "unseen":

@@ -76,14 +76,14 @@ class Curve(Explanation):
     def _columns(self) -> dict[str, Any]:
         """One row per bin; numeric bins have bounds, categorical ones a level."""
         n = self.axis.n_bins
-        told = self.axis.describe()
+        description = self.axis.describe()
         columns: dict[str, Any] = {
             "stage": np.full(n, self.stage),
             "feature": [self.name] * n,
             "bin": np.arange(n),
-            "lower": told.lower,
-            "upper": told.upper,
-            "level": told.labels if told.kind == "categorical" else [""] * n,
+            "lower": description.lower,
+            "upper": description.upper,
+            "level": description.labels if description.kind == "categorical" else [""] * n,
             "frequency": self.frequencies,
         }
         for part in PARTS:

@@ -54,15 +54,17 @@ class MainEffects(Explanation):
 
     def _columns(self) -> dict[str, Any]:
         """One row per feature and bin; numeric bins have bounds, categorical ones a level."""
-        told = [axis.describe() for axis in self.axes]
+        descriptions = [axis.describe() for axis in self.axes]
         sizes = [axis.n_bins for axis in self.axes]
         columns: dict[str, Any] = {
             "feature": np.repeat(np.array(self.names, dtype=object), sizes),
             "bin": np.concatenate([np.arange(size) for size in sizes]),
-            "lower": np.concatenate([one.lower for one in told]),
-            "upper": np.concatenate([one.upper for one in told]),
+            "lower": np.concatenate([one.lower for one in descriptions]),
+            "upper": np.concatenate([one.upper for one in descriptions]),
             "level": [
-                label if one.kind == "categorical" else "" for one in told for label in one.labels
+                label if one.kind == "categorical" else ""
+                for one in descriptions
+                for label in one.labels
             ],
             "frequency": np.concatenate(self.frequencies),
             "effect": np.concatenate(self.values),

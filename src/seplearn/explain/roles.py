@@ -184,16 +184,16 @@ class Roles(Explanation):
     def __str__(self) -> str:
         if not self.stages and not self.effects:
             return "no stages: the prediction is a constant"
-        told = [stage for stage in self.stages if stage.weight >= _SMALLEST_TOLD]
+        listed = [stage for stage in self.stages if stage.weight >= _SMALLEST_TOLD]
         lines = []
         if self.effects:
             lines.append(
                 f"main effects ({percent(self.effects_weight)}): {', '.join(self.effects)}"
             )
-        lines += [f"stage {s.stage} ({percent(s.weight)}): {s.sentence}" for s in told]
-        rest = len(self.stages) - len(told)
+        lines += [f"stage {s.stage} ({percent(s.weight)}): {s.sentence}" for s in listed]
+        rest = len(self.stages) - len(listed)
         if rest:
-            small = sum(stage.weight for stage in self.stages) - sum(s.weight for s in told)
+            small = sum(stage.weight for stage in self.stages) - sum(s.weight for s in listed)
             lines.append(f"{count(rest, 'other stage')} ({percent(small)} together)")
         return "\n".join(lines)
 

@@ -132,29 +132,29 @@ def _inside(
     for feature, wanted in region.items():
         j = subject.feature(feature)
         axis, codes = subject.model.bins.axes[j], rows.codes[:, j]
-        told = axis.describe()
-        if told.kind == "categorical":
-            inside &= np.isin(codes, _level_bins(told, subject.names[j], wanted))
+        description = axis.describe()
+        if description.kind == "categorical":
+            inside &= np.isin(codes, _level_bins(description, subject.names[j], wanted))
             continue
         low, high = _interval(subject.names[j], wanted)
         if table is not None and columns is not None:
             values = np.asarray(axis.read(table, columns[j]))
             inside &= (low <= values) & (values <= high)
         else:
-            inside &= np.isin(codes, _bins_between(told, low, high))
+            inside &= np.isin(codes, _bins_between(description, low, high))
     return inside
 
 
-def _level_bins(told: AxisDescription, name: str, wanted: Any) -> list[int]:
+def _level_bins(description: AxisDescription, name: str, wanted: Any) -> list[int]:
     levels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
-    known = {level: b for b, level in enumerate(told.levels)}
-    known |= dict.fromkeys(told.rare, told.meanings.index("rare"))
+    known = {level: b for b, level in enumerate(description.levels)}
+    known |= dict.fromkeys(description.rare, description.meanings.index("rare"))
     found = []
     for level in levels:
         try:
             found.append(known[level_name(level)])
         except (KeyError, TypeError) as error:
-            rule = f"levels of {name!r} among {list(told.levels)}"
+            rule = f"levels of {name!r} among {list(description.levels)}"
             raise out_of_range("region", rule, level) from error
     return found
 
@@ -173,8 +173,8 @@ def _interval(name: str, wanted: Any) -> tuple[float, float]:
     return ends
 
 
-def _bins_between(told: AxisDescription, low: float, high: float) -> IntArray:
+def _bins_between(description: AxisDescription, low: float, high: float) -> IntArray:
     """The bins that overlap an interval; the outermost end where figures end them."""
-    if told.has_few_values:
-        return np.flatnonzero((low <= told.values) & (told.values <= high))
-    return np.flatnonzero((told.bounds[:-1] <= high) & (low < told.bounds[1:]))
+    if description.has_few_values:
+        return np.flatnonzero((low <= description.values) & (description.values <= high))
+    return np.flatnonzero((description.bounds[:-1] <= high) & (low < description.bounds[1:]))

@@ -190,15 +190,17 @@ def _signs(
 ) -> tuple[tuple[Flip, ...], tuple[str, ...], tuple[str, ...]]:
     if np.isnan(total).any():
         return (), (), ()
-    told = axis.describe()
-    if told.kind == "categorical":
-        seen = [(name, total[b]) for b, name in enumerate(told.levels) if weight[b] > 0]
+    description = axis.describe()
+    if description.kind == "categorical":
+        seen = [(name, total[b]) for b, name in enumerate(description.levels) if weight[b] > 0]
         up = tuple(name for name, value in seen if value > 0)
         return (), up, tuple(name for name, value in seen if value < 0)
-    return find_flips(told, total[:-1], weight[:-1]), (), ()
+    return find_flips(description, total[:-1], weight[:-1]), (), ()
 
 
-def find_flips(told: AxisDescription, total: FloatArray, weight: FloatArray) -> tuple[Flip, ...]:
+def find_flips(
+    description: AxisDescription, total: FloatArray, weight: FloatArray
+) -> tuple[Flip, ...]:
     """Edges at which ``total`` changes its sign, excursions of little weight left out."""
     runs: list[list[Any]] = []  # [sign, first bin, weight]
     for b in np.flatnonzero(weight > 0):
@@ -209,15 +211,15 @@ def find_flips(told: AxisDescription, total: FloatArray, weight: FloatArray) -> 
             runs.append([sign, int(b), float(weight[b])])
     kept = [run for run in runs if run[2] >= _SMALLEST_RUN * weight.sum()]
     return tuple(
-        _flip(told, after[1], upward=after[0])
+        _flip(description, after[1], upward=after[0])
         for before, after in pairwise(kept)
         if before[0] != after[0]
     )
 
 
-def _flip(told: AxisDescription, b: int, upward: bool) -> Flip:
+def _flip(description: AxisDescription, b: int, upward: bool) -> Flip:
     """The flip at the lower edge of bin ``b``."""
     between = None
-    if told.has_few_values:
-        between = (float(told.values[b - 1]), float(told.values[b]))
-    return Flip(float(told.lower[b]), upward, between)
+    if description.has_few_values:
+        between = (float(description.values[b - 1]), float(description.values[b]))
+    return Flip(float(description.lower[b]), upward, between)

@@ -38,16 +38,16 @@ def describe(model: SeparationModel, names: Sequence[str]) -> dict[str, Any]:
 
 def describe_feature(name: str, axis: Axis, frequencies: FloatArray) -> dict[str, Any]:
     """A feature and what its bins mean."""
-    told = axis.describe()
-    shared = {"name": name, "kind": told.kind, "frequencies": frequencies}
-    if told.kind == "categorical":
-        return shared | {"levels": told.levels, "rare": told.rare}
+    description = axis.describe()
+    shared = {"name": name, "kind": description.kind, "frequencies": frequencies}
+    if description.kind == "categorical":
+        return shared | {"levels": description.levels, "rare": description.rare}
     return shared | {
-        "edges": told.edges,
-        "bounds": told.bounds,
-        "values": told.values[:-1],
-        "has_few_values": told.has_few_values,
-        "range": np.array(told.range or (-np.inf, np.inf)),
+        "edges": description.edges,
+        "bounds": description.bounds,
+        "values": description.values[:-1],
+        "has_few_values": description.has_few_values,
+        "range": np.array(description.range or (-np.inf, np.inf)),
     }
 
 

@@ -19,8 +19,8 @@ _FEATURE = {"numeric": ("name", "kind", "edges"), "categorical": ("name", "kind"
 
 def to_plain(model: SeparationModel, schema: Schema) -> dict[str, Any]:
     """The model as plain numbers, strings and lists."""
-    told = describe(model, schema.labels)
-    inner = told["offset"][1:-1]
+    description = describe(model, schema.labels)
+    inner = description["offset"][1:-1]
     stages = [
         [
             {
@@ -29,14 +29,14 @@ def to_plain(model: SeparationModel, schema: Schema) -> dict[str, Any]:
             }
             for product in stage["products"]
         ]
-        for stage in told["stages"]
+        for stage in description["stages"]
     ]
-    effects = told["effects"]
+    effects = description["effects"]
     plain = {
         "format": "seplearn-json",
         "version": 1 if effects is None else JSON_VERSION,
-        "intercept": told["intercept"],
-        "features": [_feature(feature) for feature in told["features"]],
+        "intercept": description["intercept"],
+        "features": [_feature(feature) for feature in description["features"]],
         "stages": stages,
     }
     if effects is not None:
@@ -44,9 +44,9 @@ def to_plain(model: SeparationModel, schema: Schema) -> dict[str, Any]:
     return plain
 
 
-def _feature(told: dict[str, Any]) -> dict[str, Any]:
+def _feature(description: dict[str, Any]) -> dict[str, Any]:
     """The part of a feature that tells the bin of a value."""
-    chosen = {key: told[key] for key in _FEATURE[told["kind"]]}
+    chosen = {key: description[key] for key in _FEATURE[description["kind"]]}
     return {k: v if isinstance(v, str) else np.asarray(v).tolist() for k, v in chosen.items()}
 
 

@@ -1,4 +1,4 @@
-"""What is told while a fit runs."""
+"""What is shown while a fit runs."""
 
 from __future__ import annotations
 

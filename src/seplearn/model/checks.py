@@ -35,7 +35,7 @@ def finite(value: Any) -> float:
 def size(value: Any) -> float:
     """Zero or more; infinite when the squares of a huge target overflow."""
     out = number(value)
-    require(out >= 0, "a loss, or what is counted, must not be negative")
+    require(out >= 0, "a loss, a time or a degree of freedom must not be negative")
     return out
 
 

@@ -40,8 +40,8 @@ class Evaluation:
     >>> from seplearn import TSLRegressor, datasets
     >>> X, y = datasets.masked_interaction(1000, random_state=0)
     >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X[:800], y[:800])
-    >>> told = model.evaluate(X[800:], y[800:])
-    >>> told.mae < told.rmse, len(told.predicted)
+    >>> result = model.evaluate(X[800:], y[800:])
+    >>> result.mae < result.rmse, len(result.predicted)
     (True, 10)
     """
 

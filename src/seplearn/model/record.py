@@ -12,7 +12,8 @@ class StageRecord:
     Attributes
     ----------
     loss : float
-        Weighted mean squared error on the training rows after all scalars were refitted.
+        Weighted mean loss on the training rows after everything was refitted: the squared error,
+        or Huber's.
     n_kept, n_grids : int
         Bagged grids averaged, of those fitted.
     mean_actions : float

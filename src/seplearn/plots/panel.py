@@ -90,12 +90,12 @@ class FeatureAxis:
     @property
     def ticks(self) -> tuple[Any, list[str]] | None:
         """Places and words of ticks; None where matplotlib's own are right."""
-        told = self.axis.describe()
-        if told.kind == "categorical":
-            names = short_names([told.labels[b] for b in self.shown], 16)
+        description = self.axis.describe()
+        if description.kind == "categorical":
+            names = short_names([description.labels[b] for b in self.shown], 16)
             return np.arange(len(names)), names
-        if told.has_few_values and told.meanings.count("range") <= _TICKED_VALUES:
-            finite = told.values[np.isfinite(told.values)]
+        if description.has_few_values and description.meanings.count("range") <= _TICKED_VALUES:
+            finite = description.values[np.isfinite(description.values)]
             return finite, [f"{value:g}" for value in finite]
         return None
 

@@ -34,23 +34,23 @@ def page_content(
     if table is not None and (background is None or table.n_rows >= _FEWEST_BACKGROUND):
         background = _drawn(model, table, random_state)
     name = model.target_name_ or "the target"
-    told = describe(model.model_, model._schema.labels)
+    description = describe(model.model_, model._schema.labels)
     return {
         "title": title or f"What the model says about {name}",
         "target": name,
         "library": version("seplearn"),
         "kind": model._kind,
-        "intercept": told["intercept"],
-        "effects": _encoded(told["effects"]),
+        "intercept": description["intercept"],
+        "effects": _encoded(description["effects"]),
         "effect_bands": _effect_bands(model),
         "spread": None if background is None else _spread(model, background),
-        "features": [_encoded(feature) for feature in told["features"]],
+        "features": [_encoded(feature) for feature in description["features"]],
         "stages": [
             _encoded(_page_stage(stage)) | {"bands": _bands(model, s)}
-            for s, stage in enumerate(told["stages"])
+            for s, stage in enumerate(description["stages"])
         ],
         "quality": _qualities(model, X, y),
-        **_told(model, background),
+        **_explained(model, background),
         "rows": reference_rows(model.model_, n_rows)
         if table is None
         else given_rows(model, table, y, n_rows, random_state),
@@ -90,11 +90,13 @@ def _qualities(model: SeparationEstimator, X: Any, y: Any) -> list[dict[str, Any
     return given if kept is None else [*given, kept.to_plain() | {"where": "kept"}]
 
 
-def _page_stage(told: dict[str, Any]) -> dict[str, Any]:
+def _page_stage(description: dict[str, Any]) -> dict[str, Any]:
     """A stage as the page has it: of two products it makes the factors of backbone and tilt."""
-    if told["kind"] != "two products":
-        return told
-    return told | {"products": [part | {"log_factors": None} for part in told["products"]]}
+    if description["kind"] != "two products":
+        return description
+    return description | {
+        "products": [part | {"log_factors": None} for part in description["products"]]
+    }
 
 
 def _bands(model: SeparationEstimator, s: int) -> dict[str, Any]:
@@ -126,7 +128,7 @@ def _encoded(value: Any) -> Any:
     return _bytes(value.astype(np.uint8)) if value.dtype == np.bool_ else _doubles(value)
 
 
-def _told(model: SeparationEstimator, background: Reference | None) -> dict[str, Any]:
+def _explained(model: SeparationEstimator, background: Reference | None) -> dict[str, Any]:
     """Explanations that average over rows; None where there are no rows to average over."""
     if background is None:
         return {"roles": None, "effect_roles": None, "matters": None, "pairs": None}

@@ -49,7 +49,10 @@ def reference_rows(model: SeparationModel, n_rows: int) -> list[dict[str, Any]]:
     return [
         {
             "number": number,
-            "values": [_in_bin(told, int(code)) for told, code in zip(features, row, strict=True)],
+            "values": [
+                _in_bin(description, int(code))
+                for description, code in zip(features, row, strict=True)
+            ],
             "actual": None,
         }
         for number, row in enumerate(rows)
@@ -71,8 +74,8 @@ def _plain(axis: Axis, value: Any) -> Any:
     return {"number": "Infinity" if value > 0 else "-Infinity"}
 
 
-def _in_bin(told: AxisDescription, code: int) -> Any:
-    meaning = told.meanings[code]
+def _in_bin(description: AxisDescription, code: int) -> Any:
+    meaning = description.meanings[code]
     if meaning == "range":
         return {"bin": code}
-    return told.levels[code] if meaning == "level" else {"is": meaning}
+    return description.levels[code] if meaning == "level" else {"is": meaning}

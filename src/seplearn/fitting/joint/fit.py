@@ -101,7 +101,7 @@ class JointFit:
         self.refine(N_SWEEPS, rate=self._options.loss_function.rate)
         self.refine(max(0, STAGE_SWEEPS // self._options.n_stages - N_SWEEPS), rate=0.5)
         return StageRecord(
-            loss=self.mean_square,
+            loss=self.loss,
             n_kept=len(aggregate.kept),
             n_grids=len(grids),
             mean_actions=float(np.mean([grid.n_actions for grid in grids])),
@@ -173,6 +173,13 @@ class JointFit:
     def stage_of(self, stage: StageCurves) -> Stage:
         """One stage as the model has it."""
         return to_stage(stage, self._axes)
+
+    @property
+    def loss(self) -> float:
+        """Weighted mean loss on the training rows."""
+        loss = self._options.loss_function.suited_to(self._residual, self._data.weight)
+        total, mass = self._carrier.total(rows.loss_sums, loss)
+        return float(total / mass)
 
     @property
     def cancellation(self) -> float:

@@ -88,6 +88,12 @@ def residual_sums(block: RowBlock) -> FloatArray:
     )
 
 
+def loss_sums(block: RowBlock, loss: Loss) -> FloatArray:
+    """Sums of the loss and of the weight."""
+    losses = loss.of_rows(block.target, block.response - block.residual)
+    return np.array([np.sum(block.weight * losses), np.sum(block.weight)])
+
+
 def lower(block: RowBlock, amount: float) -> None:
     """Take a constant off the residuals."""
     block.residual -= amount
