@@ -15,6 +15,7 @@ from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.fitting.joint.sweep import Rules, sweep
+from seplearn.fitting.losses import Loss
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.scalars import least_squares
 from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
@@ -177,8 +178,7 @@ class JointFit:
     @property
     def loss(self) -> float:
         """Weighted mean loss on the training rows."""
-        loss = self._options.loss_function.suited_to(self._residual, self._data.weight)
-        total, mass = self._carrier.total(rows.loss_sums, loss)
+        total, mass = self._carrier.total(rows.loss_sums, self._loss_now)
         return float(total / mass)
 
     @property
@@ -214,10 +214,15 @@ class JointFit:
         curves.intercept += float(move.intercept - centre.intercept)
         return to_model(curves, self._axes)
 
+    @property
+    def _loss_now(self) -> Loss:
+        """The loss, suited to the residuals of this moment."""
+        return self._options.loss_function.suited_to(self._residual, self._data.weight)
+
     def _rules(self, rate: float) -> Rules:
         learns = self._options.smoothness == "auto"
         return Rules(
-            loss=self._options.loss_function.suited_to(self._residual, self._data.weight),
+            loss=self._loss_now,
             energy=self._energy,
             fit_intercept=self._options.fit_intercept,
             rate=rate if learns else 0.0,
