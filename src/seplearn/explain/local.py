@@ -34,7 +34,7 @@ class LocalExplanation(Explanation):
     plus, minus : array of shape (n_stages,)
         The two products of every stage at the row; ``contributions`` is their difference.
     backbone : array of shape (n_stages, p)
-        b_j(x_j): above one the feature makes the stage louder, below one quieter. NaN in a stage
+        b_j(x_j): above one the feature makes the stage larger, below one smaller. NaN in a stage
         without backbone.
     tilt : array of shape (n_stages, p)
         d_j(x_j): which way the feature turns the stage; NaN in a stage without tilt.
@@ -85,7 +85,7 @@ class LocalExplanation(Explanation):
     def backbone_share(self) -> FloatArray:
         """``|log b_j(x_j)|`` as a share of the sum over features, shape (n_stages, p).
 
-        How much of a stage's loudness at this row is due to each feature; zeros in a stage that
+        How much of a stage's size at this row is due to each feature; zeros in a stage that
         no feature gates.
         """
         sizes = np.abs(np.log(np.nan_to_num(self.backbone, nan=1.0)))

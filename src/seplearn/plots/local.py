@@ -44,7 +44,7 @@ def plot_local(
     """Draw how a prediction comes about, by main effects and stage by stage.
 
     Left, a waterfall from the intercept to the prediction in the unit of y. In the middle, which
-    features make each stage loud or quiet at this row. Right, which way they turn it: the sum of a
+    features make each stage large or small at this row. Right, which way they push it: the sum of a
     row of tilts, with the stage's own, decides its sign.
 
     Parameters
@@ -175,7 +175,7 @@ def _loudest(local: LocalExplanation, named: IntArray, most: int) -> IntArray:
 def _backbone_shares(
     ax: Axes, local: LocalExplanation, named: IntArray, features: IntArray, tolerance: float
 ) -> None:
-    """A stacked bar per stage; pale where the feature makes the stage quieter."""
+    """A stacked bar per stage; pale where the feature makes the stage smaller."""
     share = np.where(local.backbone_share < tolerance, 0.0, local.backbone_share)[named]
     features = np.array([j for j in features if share[:, j].any()], dtype=np.int64)
     left, at = np.zeros(len(named)), np.arange(len(named))
@@ -198,7 +198,7 @@ def _backbone_shares(
     ax.set_xlim(0.0, 1.0)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     tidy(ax)
-    ax.set_title("share of the backbone (pale: quieter)", fontsize=10)
+    ax.set_title("share of the backbone (pale: smaller)", fontsize=10)
     place: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "ncols": 2}
     ax.legend(handles=keys, frameon=False, fontsize=7, handlelength=1, columnspacing=1, **place)
 

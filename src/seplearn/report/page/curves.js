@@ -94,7 +94,7 @@ function featureCurves(stage, feature) {
   const at = state.codes[feature.index];
   const figures = [];
   if (curves.backbone) figures.push(curveFigure(feature, curves.backbone, "backbone", at,
-    stage.kind === "one product" ? "Factor: how large the stage is" : "Backbone: how loud the stage is"));
+    stage.kind === "one product" ? "Factor: how large the stage is" : "Backbone: how large the stage is"));
   if (curves.tilt) figures.push(curveFigure(feature, curves.tilt, "tilt", at, "Tilt: which way it turns"));
   for (const [k, curve] of (curves.factors || []).entries()) {
     figures.push(curveFigure(feature, curve, "factors", at, `Factor of product ${k}`));

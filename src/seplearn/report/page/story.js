@@ -86,7 +86,7 @@ function tellMatters() {
     tellImportance());
 }
 
-// How the features matter: by what they do to loudness, and to direction.
+// How the features matter: by what they do to the size of a stage, and to its direction.
 function tellImportance() {
   const { backbone, tilt } = page.matters;
   const bars = (values) => {

@@ -251,18 +251,18 @@ function drawAtStage(parts) {
   const stage = stages[s];
   const rows = features.map((feature) => {
     const curves = curvesOf(stage, feature), code = state.codes[feature.index];
-    const loud = curves.backbone ? curves.backbone.values[code] : null;
+    const backbone = curves.backbone ? curves.backbone.values[code] : null;
     const turn = curves.tilt ? curves.tilt.values[code] : null;
-    return { feature, loud, turn, size: Math.abs(loud ?? 0) + Math.abs(turn ?? 0) };
+    return { feature, backbone, turn, size: Math.abs(backbone ?? 0) + Math.abs(turn ?? 0) };
   }).sort((a, b) => b.size - a.size).slice(0, 6);
   if (!stage.backbone) return put("at-stage", el("p", { class: "note" }, `Stage ${s}: ${stageKind(stage)}`));
   put("at-stage", el("h3", {}, `Why stage ${s} ${parts[s] < 0 ? "takes away" : "adds"} ${show(Math.abs(parts[s]))}`),
     el("table", { class: "features" }, el("thead", {}, el("tr", {},
-      ["feature", "value", "loudness", ...(stage.tilt ? ["tilt"] : [])].map((text) => el("th", { scope: "col" }, text)))),
-    el("tbody", {}, rows.map(({ feature, loud, turn }) => el("tr", {},
+      ["feature", "value", "backbone", ...(stage.tilt ? ["tilt"] : [])].map((text) => el("th", { scope: "col" }, text)))),
+    el("tbody", {}, rows.map(({ feature, backbone, turn }) => el("tr", {},
       el("td", {}, el("span", { class: "clamp", title: feature.name }, feature.name)),
       el("td", {}, cut(stateText(state.values[feature.index]), 40)),
-      el("td", {}, loud === null ? "" : `\u00d7${short(Number(Math.exp(loud).toPrecision(3)))}`),
+      el("td", {}, backbone === null ? "" : `\u00d7${short(Number(Math.exp(backbone).toPrecision(3)))}`),
       turn === null ? null : el("td", {}, `${Math.abs(turn) < 0.005 ? "" : turn > 0 ? "\u2191 " : "\u2193 "}`
         + turn.toFixed(2).replace("-", "\u2212")))))));
 }
