@@ -89,7 +89,7 @@ class StageRoles:
         Mean square of the stage's contribution as a share of the sum over stages, and over the
         main effects together, if there are any.
     kind : {"two products", "one product", "same side", "signed", "nothing"}
-        What the stage is made of: see :attr:`seplearn.model.Stage.kind`.
+        What the stage is made of: see ``Stage.kind``.
     below_zero : float
         Share of the rows at which the stage takes from the prediction.
     features : tuple of FeatureRole
