@@ -60,6 +60,7 @@ SWEEP = Group(
             "            pass\n",
         ),
         ("            if stop[0]:\n", "            if False:\n"),
+        ("rules)\n        if stop[0]:\n", "rules)\n        if False:\n"),
         ("    return settle(carrier, curves, rules)[0]", "    return mean_square"),
         ("    carrier.each(rows.renew, rules.loss)\n", ""),
         ("    if rules.fit_intercept:\n", "    if True:\n"),

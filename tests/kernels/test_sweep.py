@@ -232,13 +232,34 @@ def test_a_sweep_of_any_fit_is_that_of_the_oracle(seed, present, directions, cas
     check(random_fit(seed, present=present, directions=directions, **case), 1)
 
 
+def moved(own, old):
+    """Which arrays of a stage, or of the main effects, are not what they were."""
+    return [name for name, was in vars(old).items() if not np.array_equal(vars(own)[name], was)]
+
+
 def test_a_stopped_sweep_moves_no_curve():
-    carrier, curves, axes, rules = refined(random_fit(0))
+    carrier, curves, axes, rules = refined(random_fit(0, effects=1.0))
     before = curves.copy()
     sweep(carrier, curves, axes, rules, 3, np.ones(1, dtype=np.bool_))
-    for own, old in zip(curves.stages, before.stages, strict=True):
-        for array, was in zip(vars(own).values(), vars(old).values(), strict=True):
-            np.testing.assert_array_equal(array, was)
+    pairs = zip(curves.stages, before.stages, strict=True)
+    assert [moved(*pair) for pair in pairs] == [[]] * len(before.stages)
+    assert moved(curves.effects, before.effects) == []
+
+
+def test_a_sweep_that_is_stopped_on_its_way_ends_with_the_stage():
+    stop = np.zeros(1, dtype=np.bool_)
+
+    class Stopping(LocalCarrier):
+        def total(self, function, *arguments):
+            stop[0] = function is rows.moments or stop[0]
+            return super().total(function, *arguments)
+
+    carrier, curves, axes, rules = refined(random_fit(0))
+    before = curves.copy()
+    sweep(Stopping(carrier.blocks, SerialWorkers(GO_ON)), curves, axes, rules, 3, stop)
+    assert "curves" in moved(curves.stages[0], before.stages[0])
+    for own, old in zip(curves.stages[1:], before.stages[1:], strict=True):
+        assert moved(own, old) == []
 
 
 def test_rows_in_blocks_are_the_same_rows(monkeypatch):
