@@ -2,6 +2,7 @@ import os
 import pickle
 import signal
 import threading
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -354,3 +355,15 @@ def test_numpy_scalars_are_good_parameters(data):
     numbers |= {"random_state": np.int64(0), "trim": np.float64(0.5)}
     scalars = TSLRegressor(**numbers).fit(X, y)
     np.testing.assert_array_equal(scalars.predict(X), plain)
+
+
+def test_numbers_of_any_kind_are_parameters():
+    X, y = datasets.masked_interaction(100, random_state=0)
+    given = {"n_stages": np.int8(2), "n_grids": np.uint64(2), "trim": np.float32(0.5)}
+    odd = {"energy": Fraction(1, 4), "ridge": np.longdouble(0.25), "fit_intercept": np.True_}
+    plain = {"n_stages": 2, "n_grids": 2, "trim": 0.5, "energy": 0.25, "ridge": 0.25}
+    fits = [
+        TSLRegressor(**kind, early_stopping=False, random_state=0).fit(X, y).predict(X)
+        for kind in (given | odd, plain)
+    ]
+    np.testing.assert_array_equal(*fits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import numbers
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -52,9 +53,8 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         self.evaluation_ = None
 
     def _plain_parameters(self) -> dict[str, Any]:
-        """All parameters, NumPy's numbers as Python's."""
-        given = self.get_params(deep=False)
-        return {n: v.item() if isinstance(v, np.generic) else v for n, v in given.items()}
+        """All parameters, numbers of any kind as int or float, which is what kernels know."""
+        return {name: _plain(value) for name, value in self.get_params(deep=False).items()}
 
     @property
     def _schema(self) -> Schema:
@@ -280,6 +280,14 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
     def _codes_of(self, table: Table) -> CodeArray:
         columns = self._schema.columns_in(table, type(self).__name__)
         return self.model_.bins.codes(table, columns)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    return float(value) if isinstance(value, numbers.Real) else value
 
 
 @contextmanager
