@@ -51,7 +51,7 @@ tests: $(DEV_STAMP) browser
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SPREAD) --cov-append -m interpreted tests
 	$(BIN)/coverage report
 
-# Whether the tests can fail: a changed line at a time, about 15 minutes; not part of `make test`.
+# Whether the tests can fail: a changed line at a time, about half an hour; not part of `make test`.
 mutants: $(DEV_STAMP)
 	$(BIN)/python -m tests.mutants
 
