@@ -204,12 +204,12 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
                 data, held_out, unit, rows.groups, self.early_stopping, self.validation_fraction
             )
             seed = np.random.SeedSequence(check_random_state(self.random_state).randint(2**31))
-            model, records = fit_model(
-                data, options, validation, self.n_bootstrap, seed, workers, on_stage
-            )
-            model = replace(model, reference=reference_rows(data, int(self.background_size)))
+            fitted = fit_model(data, options, validation, self.n_bootstrap, seed, workers, on_stage)
+            model = replace(fitted.model, reference=reference_rows(data, int(self.background_size)))
         to_y = (unit.scale, unit.origin)
-        self._store(schema, scaled(model, *to_y), [record.scaled(*to_y) for record in records])
+        history = [record.scaled(*to_y) for record in fitted.history]
+        self._store(schema, scaled(model, *to_y), history)
+        self.size_paths_ = tuple(path.scaled(unit.scale) for path in fitted.size_paths)
 
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """Prediction of the model as it was after each stage; needs ``refine="scalars"``.

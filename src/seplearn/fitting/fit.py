@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 from seplearn._workers import Workers
-from seplearn.fitting.growth import Validation, fit_joint
+from seplearn.fitting.growth import Fitted, Validation, fit_joint
 from seplearn.fitting.losses import SquaredError
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
 from seplearn.fitting.stagewise import OnStage, fit_stagewise
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.model.model import SeparationModel
-from seplearn.model.record import StageRecord
 from seplearn.table.columns import Table
 from seplearn.table.training import TargetUnit
 
@@ -29,7 +27,7 @@ def check_options(
             "monotonic_cst": any(options.directions),
             "n_bootstrap > 0": n_bootstrap > 0,
             "early_stopping=True": early_stopping != "auto" and bool(early_stopping),
-            "main_effects=True": options.main_effects,
+            "main_effects=True": options.main_effects is True,
         }
         if any(given.values()):
             raise ValueError(f"{_first(given)} needs refine='joint', got refine='scalars'")
@@ -91,8 +89,8 @@ def fit_model(
     seed: np.random.SeedSequence,
     workers: Workers,
     on_stage: OnStage,
-) -> tuple[SeparationModel, list[StageRecord]]:
+) -> Fitted:
     """Fit the model that ``options`` asks for."""
     if options.refine == "scalars":
-        return fit_stagewise(data, options, seed, workers, on_stage)
+        return Fitted(*fit_stagewise(data, options, seed, workers, on_stage))
     return fit_joint(data, options, validation, n_bootstrap, seed, workers, on_stage)

@@ -1,8 +1,9 @@
-"""The outer loop of the default fit: choose a size, grow, average, bootstrap."""
+"""The outer loop of the default fit: grow on parts of the rows, choose a size, finish on all."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import cycle, islice
 
 import numpy as np
 
@@ -11,24 +12,22 @@ from seplearn._workers import Workers
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
 from seplearn.fitting.joint.curves import Curves
 from seplearn.fitting.joint.fit import JointFit, Move, constant_model
+from seplearn.fitting.losses import Loss
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.selection import (
+    ErrorPath,
     HeldOut,
-    SizePath,
-    grow_together,
     held_out_parts,
     inner_workers,
     map_fits,
-    path_by_parts,
 )
 from seplearn.fitting.stagewise import OnStage
-from seplearn.kernels.arrays import IntArray
+from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.kernels.random import bootstrap_counts
 from seplearn.model.edit import mean_model
 from seplearn.model.model import SeparationModel
-from seplearn.model.record import StageRecord
+from seplearn.model.record import SizePath, StageRecord
 
-FEWEST_STAGES = 8  # a start with fewer is not worth having: then there is only one
 _BOOTSTRAP_SWEEPS = 10
 
 
@@ -42,6 +41,38 @@ class Validation:
     fraction: float = 0.15
 
 
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A model with the records of its stages and of the choice of its size."""
+
+    model: SeparationModel
+    history: list[StageRecord]
+    size_paths: tuple[SizePath, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Rows that a fit grows on, and rows that it predicts."""
+
+    rows: TrainingData
+    held_out: HeldOut
+
+
+@dataclass(eq=False)
+class _Growth:
+    """Fits without their parts, as they grow side by side in one form of the model."""
+
+    main_effects: bool
+    path: ErrorPath
+    snapshots: list[list[Curves]] = field(default_factory=list)
+    rounds: list[list[StageRecord | None]] = field(default_factory=list)
+
+    @property
+    def reading_size(self) -> float:
+        """Number of curves to be read at the chosen size, on average over the parts."""
+        return float(np.mean([curves.reading_size for curves in self.snapshots[self.path.chosen]]))
+
+
 def fit_joint(
     data: TrainingData,
     options: FitOptions,
@@ -50,129 +81,204 @@ def fit_joint(
     seed: np.random.SeedSequence,
     workers: Workers,
     on_stage: OnStage,
-) -> tuple[SeparationModel, list[StageRecord]]:
+) -> Fitted:
     """Fit the default model.
 
-    Stages are grown from ``n_starts`` random starts, at most ``n_stages`` in all, and the models
-    averaged. The number of stages is that with the smallest error on rows held out.
+    Every fit holds out a part of the rows while it grows. Their errors there choose the number of
+    stages, and whether main effects come first. Then the fits are finished on all rows, and the
+    best of them, or the average of ``n_starts``, is the model.
     """
-    n_starts = min(options.n_starts, max(1, options.n_stages // FEWEST_STAGES))
-    most = options.n_stages // n_starts
     constant = constant_model(data, options)
     if np.ptp(data.target) == 0.0 and options.fit_intercept:
-        return constant, []
+        return Fitted(constant, [])
     starts_seed, parts_seed = seed.spawn(2)
-    starts = make_starts(data, options, n_starts, starts_seed, workers)
-    if validation.eval_set is not None:
-        loss = options.loss_function.suited_to(data.target, data.weight)
-        eval_set = replace(validation.eval_set, loss=loss)
-        records = _grow_and_choose(starts, eval_set, constant, most, workers, on_stage)
+    parts = _parts(data, options, validation, parts_seed)
+    if parts:
+        growths = _grow_forms(parts, options, starts_seed, workers, on_stage)
+        growth = _better(growths)
+        starts, records = _finish(data, options, growth, workers)
+        paths = tuple(other.path.record(other.main_effects, other is growth) for other in growths)
     else:
-        path = None
-        if validation.chooses:
-            path = _path_by_parts(data, options, validation, most, parts_seed, workers)
-        records = _grow(starts, most if path is None else path.best, workers, on_stage, path)
-    if not records and not options.main_effects:
-        _say_constant(validation.chooses)
-        return constant, []
+        starts, records = _grow_fully(data, options, starts_seed, workers, on_stage)
+        paths = ()
     model = mean_model([fit.model() for fit in starts])
+    if model.is_constant:
+        _say_constant(validation.chooses)
+        return Fitted(constant, [], paths)
     replicates = _bootstrap(data, starts, n_bootstrap, parts_seed, workers)
-    return replace(model, replicates=replicates), records
+    return Fitted(replace(model, replicates=replicates), records, paths)
 
 
-def _path_by_parts(
+def _parts(
     data: TrainingData,
     options: FitOptions,
     validation: Validation,
-    n_stages: int,
     seed: np.random.SeedSequence,
-    workers: Workers,
-) -> SizePath | None:
-    """The path of sizes on held-out parts of the rows; None where nothing can be held out."""
+) -> list[_Part]:
+    """What every fit grows on and what it predicts; none where nothing can be held out."""
+    loss = options.loss_function.suited_to(data.target, data.weight)
+    if validation.eval_set is not None:
+        return [_Part(data, replace(validation.eval_set, loss=loss))] * options.n_starts
+    if not validation.chooses:
+        return []
     shuffle = int(seed.generate_state(1)[0])
-    parts = held_out_parts(data, validation.groups, validation.fraction, shuffle)
-    return path_by_parts(data, options, parts, n_stages, seed, workers) if parts else None
+    pairs = held_out_parts(data, validation.groups, validation.fraction, shuffle, options.n_starts)
+    parts = [_Part(data.rows(kept), _held_out(data, held, loss)) for kept, held in pairs]
+    return list(islice(cycle(parts), max(len(parts), options.n_starts))) if parts else []
 
 
-def make_starts(
-    data: TrainingData,
+def _held_out(data: TrainingData, rows: IntArray, loss: Loss) -> HeldOut:
+    return HeldOut(data.codes[rows], data.target[rows], data.weight[rows], loss)
+
+
+def _grow_forms(
+    parts: list[_Part],
     options: FitOptions,
-    n_starts: int,
     seed: np.random.SeedSequence,
-    workers: Workers,
-) -> list[JointFit]:
-    """Fits without stages."""
-    inner = inner_workers(n_starts, workers)
-    seeds = [np.random.SeedSequence([*seed.generate_state(4), k]) for k in range(n_starts)]
-    return map_fits(lambda s: JointFit(data, options, s, inner), seeds, workers)
-
-
-def _grow_and_choose(
-    starts: list[JointFit],
-    eval_set: HeldOut,
-    constant: SeparationModel,
-    n_stages: int,
     workers: Workers,
     on_stage: OnStage,
-) -> list[StageRecord]:
-    """Grow every start, measure their average on an eval set, and go back to the best size."""
-    masses = [float(eval_set.weight.sum())]
-
-    def error(model: SeparationModel) -> float:
-        return eval_set.error(model.predict(eval_set.codes))
-
-    snapshots = [[fit.curves.copy() for fit in starts]]
-    first = mean_model([fit.model() for fit in starts]) if starts[0].curves.effects else constant
-    path = SizePath((), ()).extended([error(first)], masses)
-    rounds: list[list[StageRecord]] = []
-    for records in grow_together(starts, n_stages, workers):
-        path = path.extended([error(mean_model([fit.model() for fit in starts]))], masses)
-        loss = path.losses[-1]
-        rounds.append([replace(record, validation_loss=loss) for record in records])
-        snapshots.append([fit.curves.copy() for fit in starts])
-        if path.is_over:
+) -> list[_Growth]:
+    """Grow the model on every part, in each form that is asked for."""
+    forms = (False, True) if options.main_effects == "auto" else (bool(options.main_effects),)
+    growths = []
+    for main_effects in forms:
+        growth, ended = _grow(parts, options, main_effects, seed, workers, on_stage)
+        growths.append(growth)
+        if ended:
             break
-    kept = 0
-    while kept < path.best and not _tell(starts, snapshots[kept + 1], rounds[kept], on_stage):
-        kept += 1
-    kept = min(kept + 1, path.best)  # the stage at which a callback ended the fit stays
-    for fit, snapshot in zip(starts, snapshots[kept], strict=True):
-        fit.restore(snapshot)
-    return _by_start(rounds[:kept], len(starts))
+    return growths
 
 
 def _grow(
-    starts: list[JointFit],
-    n_stages: int,
+    parts: list[_Part],
+    options: FitOptions,
+    main_effects: bool,
+    seed: np.random.SeedSequence,
     workers: Workers,
     on_stage: OnStage,
-    path: SizePath | None,
-) -> list[StageRecord]:
-    """Grow every start to a given size."""
-    rounds: list[list[StageRecord]] = []
-    for records in grow_together(starts, n_stages, workers):
-        loss = None if path is None else path.losses[len(rounds) + 1]
-        rounds.append([replace(record, validation_loss=loss) for record in records])
-        if _tell(starts, [fit.curves for fit in starts], rounds[-1], on_stage):
+) -> tuple[_Growth, bool]:
+    """Grow until more stages bring nothing; and whether a callback ended it."""
+    held = [part.held_out for part in parts]
+    total = max(float(part.rows.weight.sum()) for part in parts)
+    growth = _Growth(main_effects, ErrorPath([part.weight for part in held], total))
+    inner = inner_workers(len(parts), workers)
+
+    def start(k: int) -> JointFit:
+        fit = JointFit(parts[k].rows, options, _start_seed(seed, k), inner, main_effects)
+        fit.begin()
+        return fit
+
+    def losses(k: int) -> FloatArray:
+        empty = not (fits[k].curves.stages or main_effects)
+        model = constant_model(parts[k].rows, options) if empty else fits[k].model()
+        return held[k].losses(model.predict(held[k].codes))
+
+    def measure() -> None:
+        growth.path.add(map_fits(losses, range(len(parts)), workers))
+        growth.snapshots.append([fit.curves.copy() for fit in fits])
+
+    fits = map_fits(start, range(len(parts)), workers)
+    measure()
+    for _ in range(options.n_stages):
+        records = map_fits(lambda fit: fit.grow(), fits, workers)
+        if all(record is None for record in records):  # one that finds no step stays as it is
             break
-    return _by_start(rounds, len(starts))
+        measure()
+        loss = growth.path.losses[-1]
+        told = [record and replace(record, validation_loss=loss) for record in records]
+        growth.rounds.append(told)
+        if _tell(fits, told, on_stage):
+            return growth, True
+        if growth.path.is_over:
+            break
+    return growth, False
 
 
-def _tell(
-    starts: list[JointFit], curves: list[Curves], records: list[StageRecord], on_stage: OnStage
-) -> bool:
-    """Tell of the newest stage of every start; whether the fit is to end."""
-    share = 1.0 / len(starts)
-    ends = [
-        on_stage(fit.stage_of(own.stages[-1]).scaled(share), record)
-        for fit, own, record in zip(starts, curves, records, strict=True)
+def _start_seed(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence([*seed.generate_state(4), k])
+
+
+def _tell(fits: list[JointFit], records: list[StageRecord | None], on_stage: OnStage) -> bool:
+    """Tell of the newest stage of the first fit that found one; whether the fit is to end."""
+    for fit, record in zip(fits, records, strict=True):
+        if record is not None and fit.newest is not None:
+            return on_stage(fit.newest, record)
+    return False
+
+
+def _better(growths: list[_Growth]) -> _Growth:
+    """The form with fewer curves to read, unless it predicts clearly worse."""
+    smaller, *larger = sorted(growths, key=lambda growth: growth.reading_size)
+    for other in larger:
+        size, other_size = smaller.path.chosen, other.path.chosen
+        worse, error = smaller.path.difference(size, other.path, other_size)
+        if not worse <= error:  # also where a loss is infinite
+            return other
+    return smaller
+
+
+def _finish(
+    data: TrainingData, options: FitOptions, growth: _Growth, workers: Workers
+) -> tuple[list[JointFit], list[StageRecord]]:
+    """Finish the fits of the chosen size on all rows; keep those that promise the least error."""
+    size = growth.path.chosen
+    snapshots = growth.snapshots[size]
+    inner = inner_workers(len(snapshots), workers)
+
+    def finish(snapshot: Curves) -> JointFit:
+        fit = JointFit(data, options, np.random.SeedSequence(0), inner)
+        fit.finish(snapshot)
+        return fit
+
+    fits = map_fits(finish, snapshots, workers)
+    order = np.argsort([fit.expected_error for fit in fits], kind="stable")
+    kept = order[: options.n_starts].tolist()
+    records = []
+    for k in kept:
+        own = [records_of[k] for records_of in growth.rounds[:size]]
+        records += _with_end([record for record in own if record is not None], fits[k])
+    return [fits[k] for k in kept], records
+
+
+def _with_end(records: list[StageRecord], fit: JointFit) -> list[StageRecord]:
+    """Records of a start, the last of them as the finished model is."""
+    return [*records[:-1], *(fit.described(record) for record in records[-1:])]
+
+
+def _grow_fully(
+    data: TrainingData,
+    options: FitOptions,
+    seed: np.random.SeedSequence,
+    workers: Workers,
+    on_stage: OnStage,
+) -> tuple[list[JointFit], list[StageRecord]]:
+    """Grow ``n_stages`` stages on all rows, from every start."""
+    inner = inner_workers(options.n_starts, workers)
+
+    def start(k: int) -> JointFit:
+        # Nothing is held out by which "auto" could decide.
+        fit = JointFit(data, options, _start_seed(seed, k), inner, options.main_effects is True)
+        fit.begin()
+        return fit
+
+    fits = map_fits(start, range(options.n_starts), workers)
+    rounds: list[list[StageRecord | None]] = []
+    for _ in range(options.n_stages):
+        records = map_fits(lambda fit: fit.grow(), fits, workers)
+        if all(record is None for record in records):
+            break
+        rounds.append(records)
+        if _tell(fits, records, on_stage):
+            break
+    for fit in fits:
+        fit.settle()
+    kept = [[r[k] for r in rounds if r[k] is not None] for k in range(len(fits))]
+    history = [
+        record
+        for fit, own in zip(fits, kept, strict=True)
+        for record in _with_end([r for r in own if r is not None], fit)
     ]
-    return any(ends)
-
-
-def _by_start(rounds: list[list[StageRecord]], n_starts: int) -> list[StageRecord]:
-    """The records of the first start's stages, then the second's, ..."""
-    return [records[k] for k in range(n_starts) for records in rounds]
+    return fits, history
 
 
 def _bootstrap(

@@ -1,9 +1,9 @@
-"""How many stages: the size with the smallest error on rows that were held out."""
+"""How many stages: the smallest size that predicts rows held out about as well as the best."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -12,11 +12,10 @@ import numpy as np
 
 from seplearn._workers import SerialWorkers, Workers
 from seplearn.fitting.draws import axis_hashes, row_keys
-from seplearn.fitting.joint.fit import JointFit, constant_model
 from seplearn.fitting.losses import Loss
-from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.options import TrainingData
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
-from seplearn.model.record import StageRecord
+from seplearn.model.record import SizePath
 
 _Fit = TypeVar("_Fit")
 _Result = TypeVar("_Result")
@@ -27,7 +26,7 @@ FEWEST_ROWS = 20  # below, early_stopping="auto" is off
 _DEALT_ONCE = 250
 _MOST_DEALS = 5
 _ROWS_IN_FOLDS = 5_000  # up to here every row is held out once
-_ROWS_IN_TWO_PARTS = 20_000  # up to here two parts are held out, one after the other; above, one
+_N_PARTS = 2  # above, so many parts are held out, each by a fit of its own; more if more starts are
 # A part may be spoilt by one row: the median part decides if its error with another size is at most
 # this share, which is half the root mean squared error.
 _FAR_BETTER = 0.25
@@ -47,53 +46,106 @@ class HeldOut:
     weight: FloatArray
     loss: Loss
 
-    def error(self, prediction: FloatArray) -> float:
-        """Weighted sum of the loss over the rows; infinite where a prediction is no number.
+    def losses(self, prediction: FloatArray) -> FloatArray:
+        """The loss of every row; infinite where a prediction is no number.
 
-        NaN would be taken for the smallest of all errors.
+        NaN would be taken for the smallest of all losses.
         """
         with np.errstate(over="ignore"):
-            total = float(np.sum(self.weight * self.loss.of_rows(self.target, prediction)))
-        return math.inf if math.isnan(total) else total
+            losses = self.loss.of_rows(self.target, prediction)
+        return np.where(np.isnan(losses), math.inf, losses)
 
 
-@dataclass(frozen=True)
-class SizePath:
-    """Mean error on held-out rows, as :class:`HeldOut` counts it, for 0, 1, 2, ... stages.
+class ErrorPath:
+    """Losses of held-out rows, as models of 0, 1, 2, ... stages predict them.
 
-    Attributes
+    Parameters
     ----------
-    losses : tuple of float
-        Over all held-out rows.
-    typical : tuple of float
-        That of the median part. One part may hold a row that a model sends far off, which then
-        outweighs everything in the mean.
+    weights : list of arrays
+        Weights of the rows of each held-out part.
+    total : float
+        Weight of all rows of the table.
     """
 
-    losses: tuple[float, ...]
-    typical: tuple[float, ...]
+    def __init__(self, weights: list[FloatArray], total: float) -> None:
+        self._masses = [float(weight.sum()) for weight in weights]
+        self._weight = np.concatenate(weights)
+        # Rows that were dealt out several times are no more rows for that.
+        self._n_rows = sum(self._masses) / max(1, round(sum(self._masses) / total))
+        self._rows: list[FloatArray] = []
+        self.losses: list[float] = []
+        self._typical: list[float] = []
 
-    def extended(self, parts: Sequence[float], masses: Sequence[float]) -> SizePath:
-        """With the next size: summed errors of all parts, and their weights."""
-        whole = sum(parts) / sum(masses)
-        median = float(np.median(np.divide(parts, masses)))
-        return SizePath((*self.losses, whole), (*self.typical, median))
+    def __len__(self) -> int:
+        return len(self.losses)
+
+    def add(self, losses: list[FloatArray]) -> None:
+        """The losses of the rows of every part for the next size."""
+        ends = np.cumsum([len(part) for part in losses])[:-1]
+        rows = np.concatenate(losses)
+        sums = [
+            float(np.sum(weight * part))
+            for weight, part in zip(np.split(self._weight, ends), losses, strict=True)
+        ]
+        self._rows.append(rows)
+        self.losses.append(sum(sums) / sum(self._masses))
+        self._typical.append(float(np.median(np.divide(sums, self._masses))))
 
     @property
     def best(self) -> int:
-        """The size of the smallest loss, unless the median part does far better with another."""
-        mean, median = int(np.argmin(self.losses)), int(np.argmin(self.typical))
-        is_far_better = self.typical[median] < _FAR_BETTER * self.typical[mean]
+        """The size of the smallest loss, unless the median part does far better with another.
+
+        One part may hold a row that a model sends far off, which then outweighs everything in the
+        mean.
+        """
+        mean, median = int(np.argmin(self.losses)), int(np.argmin(self._typical))
+        is_far_better = self._typical[median] < _FAR_BETTER * self._typical[mean]
         return median if is_far_better else mean
+
+    @property
+    def chosen(self) -> int:
+        """The smallest size that is not worse than the best by more than one standard error."""
+        best = self.best
+        if best != int(np.argmin(self.losses)):  # a mean spoilt by a row says nothing of others
+            return best
+        for size in range(best):
+            worse, error = self.difference(size, self, best)
+            if worse <= error:
+                return size
+        return best
 
     @property
     def is_over(self) -> bool:
         """Whether the last sizes tried brought nothing."""
-        return len(self.losses) > self.best + _PATIENCE
+        return len(self) > self.best + _PATIENCE
+
+    def difference(self, size: int, other: ErrorPath, other_size: int) -> tuple[float, float]:
+        """How much larger the loss is than that of another model, and its standard error.
+
+        The same rows are predicted by both, so their differences are compared: most of what makes
+        losses vary, the rows themselves, cancels.
+        """
+        with np.errstate(invalid="ignore", over="ignore"):
+            rows = self._rows[size] - other._rows[other_size]
+            mean = float(np.average(rows, weights=self._weight))
+            variance = float(np.average((rows - mean) ** 2, weights=self._weight))
+        return mean, math.sqrt(variance / self._n_rows)
+
+    def record(self, main_effects: bool, chosen: bool) -> SizePath:
+        """What a model remembers of it."""
+        best = self.best
+        errors = [self.difference(size, self, best)[1] for size in range(len(self))]
+        return SizePath(
+            main_effects, tuple(self.losses), tuple(errors), self.chosen if chosen else None
+        )
 
 
 def held_out_parts(
-    data: TrainingData, groups: IntArray | None, validation_fraction: float, seed: int
+    data: TrainingData,
+    groups: IntArray | None,
+    validation_fraction: float,
+    seed: int,
+    n_starts: int = 1,
 ) -> list[tuple[IntArray, IntArray]]:
     """Pairs (rows to fit, rows to predict); none where all rows are one group.
 
@@ -108,8 +160,8 @@ def held_out_parts(
     if total <= _ROWS_IN_FOLDS:
         share, n_parts = 1.0 / N_FOLDS, N_FOLDS
     else:
-        share, n_parts = validation_fraction, 2 if total <= _ROWS_IN_TWO_PARTS else 1
-    edges = [min(k * share, 1.0) for k in range(n_parts + 1)]
+        share, n_parts = validation_fraction, max(_N_PARTS, n_starts)
+    edges = [min(k * share, 1.0) for k in range(min(n_parts, math.ceil(1.0 / share)) + 1)]
     random = np.random.default_rng(seed)
     parts = []
     for _ in range(min(max(math.ceil(_DEALT_ONCE / total), 1), _MOST_DEALS)):
@@ -133,17 +185,6 @@ def _spread(keys: IntArray, target: FloatArray) -> FloatArray:
     return place
 
 
-def grow_together(
-    fits: Sequence[JointFit], n_stages: int, workers: Workers
-) -> Iterator[list[StageRecord]]:
-    """Add a stage to every fit, again and again; end when one of them finds no more step."""
-    for _ in range(n_stages):
-        records = map_fits(lambda fit: fit.grow(), fits, workers)
-        if any(record is None for record in records):
-            return
-        yield [record for record in records if record is not None]
-
-
 def map_fits(
     function: Callable[[_Fit], _Result], fits: Sequence[_Fit], workers: Workers
 ) -> list[_Result]:
@@ -154,46 +195,3 @@ def map_fits(
 def inner_workers(n_fits: int, workers: Workers) -> Workers:
     """What a fit maps its work with: one of several fits runs in a thread already."""
     return workers if n_fits == 1 else SerialWorkers(workers.stop)
-
-
-def path_by_parts(
-    data: TrainingData,
-    options: FitOptions,
-    parts: list[tuple[IntArray, IntArray]],
-    n_stages: int,
-    seed: np.random.SeedSequence,
-    workers: Workers,
-) -> SizePath:
-    """Fit the path of sizes without each part and predict it."""
-    inner = inner_workers(len(parts), workers)
-    seeds = seed.spawn(len(parts))
-
-    def start(k: int) -> JointFit:
-        return JointFit(fitted[k], options, seeds[k], inner)
-
-    fitted = [data.rows(rows) for rows, _ in parts]
-    fits = map_fits(start, range(len(parts)), workers)
-    loss = options.loss_function.suited_to(data.target, data.weight)
-    held = [HeldOut(data.codes[r], data.target[r], data.weight[r], loss) for _, r in parts]
-    masses = [float(part.weight.sum()) for part in held]
-    first = [
-        fit.model() if options.main_effects else constant_model(rows, options)
-        for fit, rows in zip(fits, fitted, strict=True)
-    ]
-    errors = [
-        part.error(model.predict(part.codes)) for part, model in zip(held, first, strict=True)
-    ]
-    path = SizePath((), ()).extended(errors, masses)
-
-    def error_of(pair: tuple[HeldOut, JointFit]) -> float:
-        return pair[0].error(pair[1].model().predict(pair[0].codes))
-
-    for _ in range(n_stages):
-        records = map_fits(lambda fit: fit.grow(), fits, workers)
-        if all(record is None for record in records):  # one that finds no step stays as it is
-            break
-        errors = map_fits(error_of, list(zip(held, fits, strict=True)), workers)
-        path = path.extended(errors, masses)
-        if path.is_over:
-            break
-    return path

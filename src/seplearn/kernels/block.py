@@ -278,7 +278,9 @@ def solve(
     rate: float,
     largest_step: float,
     factors: FloatArray,
-) -> float:
+    freedom: FloatArray,
+    reach: FloatArray,
+) -> None:
     """One visit to one axis of one stage: from the rows' sums to a step, taken, and new penalties.
 
     Parameters
@@ -294,11 +296,8 @@ def solve(
     rate : share of the change of log mu that is made; 0 leaves penalties as they are
     largest_step : of a log-factor
     factors : OUT, (2, n_bins), what the step multiplies the products with
-
-    Returns
-    -------
-    float
-        Effective degrees of freedom of the two curves; 0 where nothing is learned.
+    freedom : OUT, (2,), effective degrees of freedom of the two curves; left where rate is 0
+    reach : OUT, (2,), how far the two curves move predictions: see ``reach_of``
     """
     n_bins = sums.shape[0]
     block = new_block(sums, energy)
@@ -312,12 +311,13 @@ def solve(
     for b in range(n_bins):
         curves[0, first + b], curves[1, first + b] = block.curve[2 * b], block.curve[2 * b + 1]
         factors[0, b], factors[1, b] = block.factors[0, b], block.factors[1, b]
-    freedom = 0.0
+    for side in range(2):
+        reach[side] = reach_of(block, side)
     if rate > 0.0:
         inverse_bands(block.inverse_pivots, block.lower, 2 * n_bins, 4, block.inverse)
         for side in range(2):
             if free[side]:
-                freedom += learn_penalties(
+                freedom[side] = learn_penalties(
                     block.penalty,
                     block.inverse,
                     block.curve,
@@ -329,7 +329,24 @@ def solve(
                     rate,
                     n_ordered,
                 )
-    return freedom
+
+
+@part
+def reach_of(block: Block, side: int) -> float:
+    """Sum over rows of the squared change of the prediction were the curve flat, to first order.
+
+    A flat curve is one at its mean, with bins weighed as they count in this sum.
+    """
+    mass = first = second = 0.0
+    for b in range(block.sums.shape[0]):
+        squares = block.sums[b, PLUS_PLUS] + block.sums[b, MINUS_MINUS]
+        cross = 2.0 * block.sums[b, PLUS_MINUS]
+        w = squares - cross if side == 0 else squares + cross
+        value = block.curve[2 * b + side]
+        mass += w
+        first += w * value
+        second += w * value * value
+    return max(second - first * first / mass, 0.0) if mass > 0.0 else 0.0
 
 
 @kernel

@@ -16,8 +16,9 @@ from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.kernels.compiler import kernel
 from seplearn.kernels.sums import add_five
 
-N_MOMENTS = 7
-UU, VV, UV, RU, RV, RRUU, RRVV = range(N_MOMENTS)  # of u = P+ - P-, v = P+ + P-, residual r
+N_MOMENTS = 9
+# Sums of w u^2, ..., w r^2 v^2 and of w^2 u^4, w^2 v^4, with u = P+ - P-, v = P+ + P-, residual r.
+UU, VV, UV, RU, RV, RRUU, RRVV, UUUU, VVVV = range(N_MOMENTS)
 
 
 @kernel
@@ -68,7 +69,7 @@ def add_moments(
     products: FloatArray, residual: FloatArray, weight: FloatArray, moments: FloatArray
 ) -> None:
     """Add the stage's moments over the rows; see the names of their places above."""
-    uu = vv = uv = ru = rv = rruu = rrvv = 0.0
+    uu = vv = uv = ru = rv = rruu = rrvv = uuuu = vvvv = 0.0
     for i in range(residual.shape[0]):
         r, w = residual[i], weight[i]
         u, v = products[0, i] - products[1, i], products[0, i] + products[1, i]
@@ -80,6 +81,8 @@ def add_moments(
         rv += wv * r
         rruu += wu * u * r * r
         rrvv += wv * v * r * r
+        uuuu += wu * u * wu * u
+        vvvv += wv * v * wv * v
     moments[UU] += uu
     moments[VV] += vv
     moments[UV] += uv
@@ -87,6 +90,8 @@ def add_moments(
     moments[RV] += rv
     moments[RRUU] += rruu
     moments[RRVV] += rrvv
+    moments[UUUU] += uuuu
+    moments[VVVV] += vvvv
 
 
 @kernel

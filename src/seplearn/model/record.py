@@ -69,3 +69,43 @@ class StageRecord:
             scalars=tuple((plus * factor, minus * factor) for plus, minus in self.scalars),
             intercept=self.intercept * factor + origin,
         )
+
+
+@dataclass(frozen=True)
+class SizePath:
+    """How well models of growing size predicted rows that were held out.
+
+    Attributes
+    ----------
+    main_effects : bool
+        Whether the models start with main effects.
+    losses : tuple of float
+        Mean loss on the held-out rows after 0, 1, 2, ... stages were grown.
+    errors : tuple of float
+        Standard error of the difference from the smallest loss, row by row.
+    chosen : int or None
+        The size that was taken; None if it was that of another path.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets
+    >>> X, y = datasets.masked_interaction(500, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, main_effects=False, random_state=0).fit(X, y)
+    >>> (path,) = model.size_paths_
+    >>> path.losses[path.chosen] < path.losses[0]
+    True
+    """
+
+    main_effects: bool
+    losses: tuple[float, ...]
+    errors: tuple[float, ...]
+    chosen: int | None
+
+    def scaled(self, factor: float) -> SizePath:
+        """The path of the same fit to a target times ``factor``."""
+        square = factor * factor
+        return replace(
+            self,
+            losses=tuple(loss * square for loss in self.losses),
+            errors=tuple(error * square for error in self.errors),
+        )

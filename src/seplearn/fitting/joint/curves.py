@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
+from seplearn.model.bag import Bag
 from seplearn.table.binning import Bins
 
 
@@ -67,8 +68,12 @@ class StageCurves:
     penalties : array of shape (p, 2, 3)
         mu of beta and delta on first differences, size and second differences, in units of the
         total curvature of the loss along the curve.
-    freedom : array of shape (p,)
-        Effective degrees of freedom of an axis's two curves.
+    freedom : array of shape (p, 2)
+        Effective degrees of freedom of the curves.
+    reach : array of shape (p, 2)
+        Sum over rows of the squared change of the prediction if the curve were flat.
+    bag : Bag or None
+        The grids the stage started from, if they are kept.
     """
 
     curves: FloatArray
@@ -77,10 +82,13 @@ class StageCurves:
     active: BoolArray
     penalties: FloatArray
     freedom: FloatArray
+    reach: FloatArray
+    bag: Bag | None = None
 
     def copy(self) -> StageCurves:
         """The same in arrays of its own."""
-        return StageCurves(*(array.copy() for array in vars(self).values()))
+        arrays = [v.copy() for v in vars(self).values() if isinstance(v, np.ndarray)]
+        return StageCurves(*arrays, bag=self.bag)
 
     @property
     def lambdas(self) -> tuple[float, float]:
@@ -101,7 +109,7 @@ class StageCurves:
         self.active &= ~idle
         for j, side in zip(*np.nonzero(idle), strict=True):
             self.curves[side, axes.bins.axis(int(j))] = 0.0
-        self.freedom[~self.active.any(axis=1)] = 0.0
+        self.freedom[idle] = self.reach[idle] = 0.0
 
 
 @dataclass(eq=False)
@@ -111,11 +119,14 @@ class Effects:
     Attributes
     ----------
     values : array of shape (n_flat,)
+    active : array of shape (p,)
+        Which curves may move; the others are exactly zero and are not visited.
     penalties : array of shape (p, 3)
     freedom : array of shape (p,)
     """
 
     values: FloatArray
+    active: BoolArray
     penalties: FloatArray
     freedom: FloatArray
 
@@ -129,25 +140,30 @@ class Curves:
     """The model as it is being fitted."""
 
     intercept: float
+    effects: Effects
     stages: list[StageCurves] = field(default_factory=list)
-    effects: Effects | None = None
 
     def copy(self) -> Curves:
         """The same in arrays of its own: a snapshot."""
-        effects = None if self.effects is None else self.effects.copy()
-        return replace(self, stages=[stage.copy() for stage in self.stages], effects=effects)
+        stages = [stage.copy() for stage in self.stages]
+        return Curves(self.intercept, self.effects.copy(), stages)
 
     @property
     def freedom(self) -> float:
         """Effective degrees of freedom of all curves."""
-        total = sum(float(stage.freedom.sum()) for stage in self.stages)
-        return total + (0.0 if self.effects is None else float(self.effects.freedom.sum()))
+        of_stages = sum(float(stage.freedom.sum()) for stage in self.stages)
+        return of_stages + float(self.effects.freedom.sum())
+
+    @property
+    def reading_size(self) -> int:
+        """Number of curves that are not flat."""
+        of_stages = sum(int(stage.active.sum()) for stage in self.stages)
+        return of_stages + int(self.effects.active.sum())
 
     def fix_gauge(self, bins: Bins) -> None:
         """Give every curve mean zero on its axis; what is taken off goes to scales and constant."""
         for stage in self.stages:
             stage.curves, taken_off = bins.centred(stage.curves)
             stage.scale += taken_off
-        if self.effects is not None:
-            self.effects.values, level = bins.centred(self.effects.values)
-            self.intercept += float(level)
+        self.effects.values, level = bins.centred(self.effects.values)
+        self.intercept += float(level)

@@ -14,6 +14,7 @@ from seplearn.fitting.carriers import LocalCarrier
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
+from seplearn.fitting.joint.prune import Pruning, prune
 from seplearn.fitting.joint.sweep import Rules, sweep
 from seplearn.fitting.losses import Loss
 from seplearn.fitting.options import FitOptions, TrainingData
@@ -33,6 +34,13 @@ N_SWEEPS = 12  # over everything, after each new stage, at least
 # one more sweeps fit noise in early stages that later ones would have left alone.
 STAGE_SWEEPS = 200
 _SMALLEST_LAMBDA = 1e-3  # of a new branch, in standard deviations of y
+# A curve says nothing if predictions without it differ by less than this share of the noise, both
+# as mean squares. While the model grows a curve may still come to say something: the share is
+# smaller then.
+_QUIET = 1e-5
+_QUIET_AT_LAST = 3e-4
+_LAST_SWEEPS = 12  # over all rows, by a model that grew on a part of them
+_SWEEPS_AFTER_PRUNING = 2
 _STARTING_FREEDOM = 5.0  # of a curve, before it is known
 # A target whose mean is farther from zero, in standard deviations, starts at its mean: a level that
 # says nothing is not for products to carry.
@@ -63,23 +71,32 @@ class JointFit:
         options: FitOptions,
         seed: np.random.SeedSequence,
         workers: Workers,
+        main_effects: bool = False,
     ) -> None:
         self._data, self._options, self._seed, self._workers = data, options, seed, workers
         self._hashes = axis_hashes(data)
         self._draws = make_draws(data, self._hashes, options.bootstrap)
         self._axes = make_axes(data, options, self._hashes)
-        self.curves = starting_curves(data, options)
+        self.curves = starting_curves(data, options, main_effects, self._axes.order)
         self._residual = data.target - self.curves.intercept
         blocks = rows.row_blocks(data.codes, data.target, data.weight, self._residual)
         self._carrier = LocalCarrier(blocks, workers)
         self.mean_square = math.inf
         self._energy = energy_price(data, options)
-        self._bags: list[Bag] = []
-        if self.curves.effects is not None:
+        self._mass = float(data.weight.sum())
+        self.newest: Stage | None = None
+
+    def begin(self) -> None:
+        """Refine the main effects, if the model starts with them."""
+        if self.curves.effects.active.any():
             self.refine(N_SWEEPS, rate=1.0)
+            self._prune(_QUIET)
 
     def grow(self) -> StageRecord | None:
-        """Add a stage and refine everything; None when no grid of the new stage finds a step."""
+        """Add a stage, refine everything and flatten what says nothing.
+
+        None when no grid of the new stage finds a step, or when a stage says nothing at all.
+        """
         started = time.perf_counter()
         seeds = self._seed.spawn(1)[0].generate_state(self._options.n_grids, np.uint64)
         streams = [random_streams(s, self._hashes) for s in seeds]
@@ -96,19 +113,30 @@ class JointFit:
         # Without an intercept a first stage is worth having even if it is a constant.
         if idle and (self._options.fit_intercept or bool(self.curves.stages)):
             return None
-        if self._options.keep_bags:
-            self._bags.append(aggregate.bag(grids))
-        self._append(aggregate.stage)
+        self._append(aggregate.stage, aggregate.bag(grids) if self._options.keep_bags else None)
         self.refine(N_SWEEPS, rate=self._options.loss_function.rate)
+        self.newest = to_stage(self.curves.stages[-1], self._axes)
+        if self._prune(_QUIET):
+            return None
         self.refine(max(0, STAGE_SWEEPS // self._options.n_stages - N_SWEEPS), rate=0.5)
-        return StageRecord(
-            loss=self.loss,
+        grown = StageRecord(
+            loss=math.nan,
             n_kept=len(aggregate.kept),
             n_grids=len(grids),
             mean_actions=float(np.mean([grid.n_actions for grid in grids])),
+            scalars=(),
+            intercept=math.nan,
+            seconds=time.perf_counter() - started,
+        )
+        return self.described(grown)
+
+    def described(self, record: StageRecord) -> StageRecord:
+        """The record with what the model as it stands has to say."""
+        return replace(
+            record,
+            loss=self.loss,
             scalars=tuple(stage.lambdas for stage in self.curves.stages),
             intercept=self.curves.intercept,
-            seconds=time.perf_counter() - started,
             cancellation=self.cancellation,
             freedom=self.curves.freedom,
         )
@@ -125,17 +153,52 @@ class JointFit:
         )
         self.curves.fix_gauge(self._data.bins)
 
+    def finish(self, snapshot: Curves) -> None:
+        """Take over curves that grew on some of the rows, and settle them on all."""
+        self.restore(snapshot)
+        self.refine(_LAST_SWEEPS, rate=0.5)
+        self.settle()
+
+    def settle(self) -> None:
+        """Flatten what says nothing in the end, and let the rest make up for it."""
+        self._prune(_QUIET_AT_LAST)
+        self.refine(_SWEEPS_AFTER_PRUNING, rate=0.5)
+
+    def _prune(self, share: float) -> int:
+        """Flatten curves that move predictions by less than a share of the noise."""
+        return prune(
+            self._carrier,
+            self.curves,
+            self._axes,
+            Pruning(
+                least=share * self._mass * self.noise,
+                mass=self._mass,
+                folds=self._options.main_effects is not False,
+                drops=self._options.fit_intercept,
+            ),
+        )
+
+    @property
+    def noise(self) -> float:
+        """Mean squared residual, made good for the freedom that was spent to lower it."""
+        spent = min(self.curves.freedom, 0.5 * self._mass)
+        return self.mean_square * self._mass / (self._mass - spent)
+
+    @property
+    def expected_error(self) -> float:
+        """Mean square to be expected on other rows, by generalised cross-validation."""
+        spent = min(self.curves.freedom, 0.5 * self._mass)
+        return self.noise * self._mass / (self._mass - spent)
+
     def restore(self, snapshot: Curves) -> None:
         """Go back to curves of an earlier moment; rows follow."""
         self.curves = snapshot.copy()
         offset, effects = self._axes.offset, self.curves.effects
-        values = None if effects is None else effects.values
-        self._carrier.each(rows.predict_anew, offset, self.curves.intercept, values)
+        self._carrier.each(rows.predict_anew, offset, self.curves.intercept, effects.values)
         for stage in self.curves.stages:
             self._carrier.each(rows.add_stage, offset, stage.curves, stage.scale, stage.present)
-        self._bags = self._bags[: len(self.curves.stages)]
 
-    def _append(self, stage: Stage) -> None:
+    def _append(self, stage: Stage, bag: Bag | None) -> None:
         """Add a stage with its least-squares scalars; the curves keep the constraints."""
         data, directions = self._data, self._axes.direction
         branches = [b and _monotone(b, self._axes) for b in (stage.plus, stage.minus)]
@@ -151,7 +214,9 @@ class JointFit:
             present=present,
             active=active,
             penalties=first_penalties(data, self._options),
-            freedom=np.full(data.bins.n_axes, _STARTING_FREEDOM),
+            freedom=np.full((data.bins.n_axes, 2), 0.5 * _STARTING_FREEDOM),
+            reach=np.zeros((data.bins.n_axes, 2)),
+            bag=bag,
         )
         self.curves.stages.append(added)
         self._carrier.each(
@@ -169,11 +234,8 @@ class JointFit:
 
     def model(self) -> SeparationModel:
         """The model as it stands."""
-        return replace(to_model(self.curves, self._axes), bags=tuple(self._bags))
-
-    def stage_of(self, stage: StageCurves) -> Stage:
-        """One stage as the model has it."""
-        return to_stage(stage, self._axes)
+        bags = tuple(stage.bag for stage in self.curves.stages if stage.bag is not None)
+        return replace(to_model(self.curves, self._axes), bags=bags)
 
     @property
     def loss(self) -> float:
@@ -209,8 +271,7 @@ class JointFit:
         for k, stage in enumerate(curves.stages):
             stage.curves += move.curves[k] - centre.curves[k]
             stage.scale += move.scales[k] - centre.scales[k]
-        if curves.effects is not None:
-            curves.effects.values += move.effects - centre.effects
+        curves.effects.values += move.effects - centre.effects
         curves.intercept += float(move.intercept - centre.intercept)
         return to_model(curves, self._axes)
 
@@ -233,7 +294,7 @@ def _arrays(curves: Curves) -> Move:
     return Move(
         np.array([stage.curves for stage in curves.stages]),
         np.array([stage.scale for stage in curves.stages]),
-        np.empty(0) if curves.effects is None else curves.effects.values,
+        curves.effects.values,
         curves.intercept,
     )
 
@@ -253,7 +314,7 @@ def to_model(curves: Curves, axes: Axes) -> SeparationModel:
     """From backbone and tilt to branches."""
     stages = tuple(to_stage(stage, axes) for stage in curves.stages)
     effects = None
-    if curves.effects is not None:
+    if curves.effects.active.any():
         effects = curves.effects.values.copy()
         axes.bins.bridge_gaps(effects)
         _make_exact(effects, axes, 1.0)
@@ -287,16 +348,21 @@ def make_axes(data: TrainingData, options: FitOptions, hashes: RandomState) -> A
     )
 
 
-def starting_curves(data: TrainingData, options: FitOptions) -> Curves:
+def starting_curves(
+    data: TrainingData, options: FitOptions, main_effects: bool, order: tuple[int, ...]
+) -> Curves:
     """A model without stages: zero, or for a target far from zero, or main effects, its mean."""
     mean = float(np.average(data.target, weights=data.weight))
-    far = abs(mean) > _LARGEST_LEVEL or options.main_effects
-    effects = None
-    if options.main_effects:
-        penalties = first_penalties(data, options)[:, 0].copy()
-        freedom = np.full(data.bins.n_axes, _STARTING_FREEDOM)
-        effects = Effects(np.zeros(int(data.bins.offset[-1])), penalties, freedom)
-    return Curves(mean if options.fit_intercept and far else 0.0, [], effects)
+    far = abs(mean) > _LARGEST_LEVEL or main_effects
+    n_axes = data.bins.n_axes
+    varying = np.isin(np.arange(n_axes), order) if main_effects else np.zeros(n_axes, np.bool_)
+    effects = Effects(
+        values=np.zeros(int(data.bins.offset[-1])),
+        active=varying,
+        penalties=first_penalties(data, options)[:, 0].copy(),
+        freedom=np.where(varying, _STARTING_FREEDOM, 0.0),
+    )
+    return Curves(mean if options.fit_intercept and far else 0.0, effects)
 
 
 def first_penalties(data: TrainingData, options: FitOptions) -> FloatArray:

@@ -153,14 +153,16 @@ def add_stage(
     block.products.append(products)
 
 
-def predict_anew(
-    block: RowBlock, offset: IntArray, intercept: float, effects: FloatArray | None
-) -> None:
+def drop_stage(block: RowBlock, stage: int) -> None:
+    """Forget a stage; what it said is in the constant now."""
+    del block.products[stage]
+
+
+def predict_anew(block: RowBlock, offset: IntArray, intercept: float, effects: FloatArray) -> None:
     """Residuals of the constant and the main effects alone; stages are to be added again."""
     block.products.clear()
     block.residual[:] = block.response - intercept
-    if effects is not None:
-        kernels.take_off_effects(block.codes, offset, effects, block.residual)
+    kernels.take_off_effects(block.codes, offset, effects, block.residual)
 
 
 def cancellation_sums(block: RowBlock) -> FloatArray:

@@ -16,8 +16,11 @@ from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.fitting.losses import Loss
 from seplearn.kernels.arrays import BoolArray, FloatArray
 from seplearn.kernels.block import scale_step, solve, solve_effect
-from seplearn.kernels.rows import RRUU, RRVV, UU, VV
+from seplearn.kernels.rows import RRUU, RRVV, UU, UUUU, VV, VVVV
 
+# Share of the rows carrying a stage that is left for the noise at least: without this bound curves
+# of nearly noise-free tables would be smoothed away.
+_LEAST_LEFT = 0.5
 _IDLE = 1e-14  # mean square of a stage, in variances of y, below which there is nothing to learn
 
 
@@ -66,8 +69,7 @@ def sweep(
         if stop[0]:
             return mean_square
         noise = _Noise(mean_square, _inflation(curves, mass), mass)
-        if curves.effects is not None:
-            _sweep_effects(carrier, curves.effects, axes, rules, noise)
+        _sweep_effects(carrier, curves.effects, axes, rules, noise)
         for number, stage in enumerate(curves.stages):
             if stop[0]:
                 return mean_square
@@ -102,16 +104,11 @@ def _sweep_stage(
     rules: Rules,
     noise: _Noise,
 ) -> None:
-    """Update the scale of one stage, then its curves on every axis where it has any.
-
-    The noise that smoothness is learned against is that of the rows where the stage is large, at
-    least that of all rows.
-    """
+    """Update the scale of one stage, then its curves on every axis where it has any."""
     moments = carrier.total(rows.moments, number)
     if moments[VV] < _IDLE * noise.mass:
         return
-    local = np.array([moments[RRUU] / max(moments[UU], 1e-300), moments[RRVV] / moments[VV]])
-    local = np.maximum(local, noise.mean_square) * noise.inflation
+    local = _local_noise(moments, stage, noise)
     energy = rules.energy * noise.mean_square
     backbone, tilt = scale_step(moments, energy, stage.present)
     stage.scale += (backbone, tilt)
@@ -121,7 +118,7 @@ def _sweep_stage(
         n_bins = axes.n_bins[j]
         sums = carrier.total(rows.advance, number, left, factors, j, n_bins)
         left, factors = j, np.empty((2, n_bins))
-        freedom = solve(
+        solve(
             sums,
             stage.curves,
             stage.penalties[j],
@@ -133,10 +130,28 @@ def _sweep_stage(
             rules.rate,
             rules.largest_step,
             factors,
+            stage.freedom[j],
+            stage.reach[j],
         )
-        if rules.rate > 0.0:
-            stage.freedom[j] = freedom
     carrier.each(rows.leave, number, left, factors)
+
+
+def _local_noise(moments: FloatArray, stage: StageCurves, noise: _Noise) -> FloatArray:
+    """What the smoothness of backbone and tilt is learned against.
+
+    It is the noise of the rows where the stage is large, at least that of all rows. Where few rows
+    carry the stage, as in a heavy tail, its curves have taken much of their noise away: residuals
+    are made good for the freedom spent on so many rows as effectively count.
+    """
+    local = np.empty(2)
+    spent = 0.5 * float(stage.freedom.sum()) + 1.0
+    for side, (square, residual, fourth) in enumerate(((UU, RRUU, UUUU), (VV, RRVV, VVVV))):
+        carrying = moments[square] ** 2 / max(moments[fourth], 1e-300)
+        left = max(carrying - spent, _LEAST_LEFT * carrying)
+        inflation = max(noise.inflation, carrying / left) if carrying > 0.0 else noise.inflation
+        own = moments[residual] / max(moments[square], 1e-300)
+        local[side] = max(own * inflation, noise.mean_square * noise.inflation)
+    return local
 
 
 def _constant_factors(backbone: float, tilt: float, n_bins: int) -> FloatArray:
@@ -149,9 +164,12 @@ def _sweep_effects(
     carrier: Carrier, effects: Effects, axes: Axes, rules: Rules, noise: _Noise
 ) -> None:
     """Update the main effect of every axis."""
-    left = axes.order[0]
+    visits = [j for j in axes.order if effects.active[j]]
+    if not visits:
+        return
+    left = visits[0]
     step = np.zeros(axes.n_bins[left])
-    for j in axes.order:
+    for j in visits:
         n_bins = axes.n_bins[j]
         sums = carrier.total(rows.advance_effect, left, step, j, n_bins)
         left, step = j, np.empty(n_bins)
