@@ -34,8 +34,9 @@ class Stage:
     scale: np.ndarray  # (2,): b0 and d0
     present: tuple[bool, bool]
     mu: list[np.ndarray]  # per axis (2, 3)
-    freedom: np.ndarray  # per axis
+    freedom: np.ndarray  # (axes, 2)
     active: np.ndarray  # (axes, 2): which of beta and delta may move; the others are flat
+    reach: np.ndarray  # (axes, 2): what the predictions would lose with a curve
 
     @property
     def has_tilt(self):
@@ -45,6 +46,7 @@ class Stage:
 @dataclass
 class Effects:
     values: list[np.ndarray]  # per axis (n_bins,)
+    active: np.ndarray  # per axis: whether it may move
     mu: np.ndarray  # (axes, 3)
     freedom: np.ndarray  # per axis
 
@@ -107,7 +109,8 @@ def sweep(fit, n_sweeps=1):
         move_intercept(fit)
         mean_square, inflation = fit.mean_square, noise_inflation(fit)
         for j in fit.visits if fit.effects else ():
-            update_effect(fit, j, mean_square * inflation)
+            if fit.effects.active[j]:
+                update_effect(fit, j, mean_square * inflation)
         for stage in fit.stages:
             sweep_stage(fit, stage, mean_square, inflation)
     fit.weigh()
@@ -155,7 +158,7 @@ def sweep_stage(fit, stage, mean_square, inflation):
     if np.sum(fit.huber * (plus + minus) ** 2) < 1e-14 * np.sum(fit.weight):
         return
     noise = [
-        inflation * max(noise_where_large(fit, moved), mean_square)
+        max(noise_where_large(fit, stage, moved, inflation), mean_square * inflation)
         for moved in (plus - minus, plus + minus)
     ]
     energy = fit.rules.energy * mean_square
@@ -165,10 +168,19 @@ def sweep_stage(fit, stage, mean_square, inflation):
             update_axis(fit, stage, j, energy, noise)
 
 
-def noise_where_large(fit, moved):
-    """Mean squared residual, rows counted by the square of what a step moves in them."""
+def noise_where_large(fit, stage, moved, inflation):
+    """Mean squared residual, rows counted by the square of what a step moves in them.
+
+    So few rows may count that the freedom of the stage's curves, half of it for each side and one
+    for the scale, is a good part of them: at most half.
+    """
     share = fit.huber * moved**2
-    return np.sum(share * fit.residual**2) / np.sum(share) if np.any(share > 0) else 0.0
+    if not np.any(share > 0):
+        return 0.0
+    carrying = np.sum(share) ** 2 / np.sum(share**2)
+    spent = min(np.sum(stage.freedom) / 2 + 1, carrying / 2)
+    own = carrying / (carrying - spent)
+    return np.sum(share * fit.residual**2) / np.sum(share) * max(own, inflation)
 
 
 def scale_step(fit, stage, energy):
@@ -226,9 +238,20 @@ def update_axis(fit, stage, j, energy, noise):
     shares = [0.5**k for k in range(8)]
     share = next((share for share in shares if loss(share) <= loss(0.0)), 0.0)
     stage.curves[j] = (curve + share * step).reshape(2, -1)
+    stage.reach[j] = reaches(axis, plus, minus, w, stage.curves[j])
     if fit.rules.learns:
         strengths = naive.curvatures(plus, minus, w)
         learn(axis, stage, j, A, S, free, strengths, noise, fit.rules.rate)
+
+
+def reaches(axis, plus, minus, w, curves):
+    """By how much predictions would change, to first order, were a curve flat: sums of squares."""
+    out = []
+    for moved, curve in zip((plus - minus, plus + minus), curves, strict=True):
+        share = w * moved**2
+        level = np.average(axis.at_rows(curve), weights=share) if share.any() else 0.0
+        out.append(np.sum(share * (axis.at_rows(curve) - level) ** 2))
+    return out
 
 
 def axis_sums(axis, values):
@@ -266,11 +289,10 @@ def isotonic(values, mass):
 def learn(axis, stage, j, A, S, free, strengths, noise, rate):
     """New penalties of the curves on an axis, and the freedom that they had."""
     curve, before = stage.curves[j].ravel(), stage.mu[j]
-    stage.mu[j], stage.freedom[j] = before.copy(), 0.0
+    stage.mu[j] = before.copy()
     A = np.where(np.outer(free, free), A, S)  # the rows of a flat curve are those of its penalty
     for side in np.flatnonzero(stage.active[j]):
-        stage.mu[j][side], freedom = naive.learned_penalties(
+        stage.mu[j][side], stage.freedom[j, side] = naive.learned_penalties(
             A, S, curve, before, side, strengths[side], noise[side],
             axis.n_bins, axis.n_ordered, rate,
         )  # fmt: skip
-        stage.freedom[j] += freedom

@@ -62,8 +62,9 @@ def random_fit(
             (np.array(scale) + scale_spread * rng.normal(size=2)) * [1.0, all(there)],
             there,
             [np.exp(log_mu + rng.normal(size=(2, 3))) for _ in axes],
-            np.full(len(axes), freedom),
+            np.full((len(axes), 2), freedom / 2),
             np.array([[True, all(there)]] * len(axes)),
+            np.zeros((len(axes), 2)),
         )
         for there in present
     ]
@@ -79,7 +80,8 @@ def random_fit(
     if effects is not None:
         curves = [effects * random_curves(axis, PLUS, rng)[0] for axis in axes]
         mu = np.exp(log_mu + rng.normal(size=(len(axes), 3)))
-        fit.effects = naive_sweep.Effects(curves, mu, np.full(len(axes), freedom))
+        moves = np.arange(len(axes)) != seed % 7  # one of them rests, in most fits
+        fit.effects = naive_sweep.Effects(curves, moves, mu, np.full(len(axes), freedom))
     fit.target = noise * rng.normal(size=n) - fit.residual
     return fit
 
@@ -104,17 +106,20 @@ def refined(fit, dtype=np.uint8):
             active=np.array(stage.active),
             penalties=np.array(stage.mu),
             freedom=stage.freedom.copy(),
+            reach=stage.reach.copy(),
         )
         for stage in fit.stages
     ]
     codes = np.array([axis.codes for axis in fit.axes], dtype=dtype).T
     blocks = rows.row_blocks(codes, fit.target, fit.weight, fit.target - fit.intercept)
     carrier = LocalCarrier(blocks, SerialWorkers(GO_ON))
-    curves = Curves(fit.intercept, stages)
+    effects = no_effects(bins)
     if fit.effects is not None:
-        values, mu = np.concatenate(fit.effects.values), fit.effects.mu.copy()
-        curves.effects = Effects(values, mu, fit.effects.freedom.copy())
-        carrier.each(rows.predict_anew, axes.offset, curves.intercept, values)
+        own = fit.effects
+        values = np.concatenate(own.values)
+        effects = Effects(values, own.active.copy(), own.mu.copy(), own.freedom.copy())
+    curves = Curves(fit.intercept, effects, stages)
+    carrier.each(rows.predict_anew, axes.offset, curves.intercept, effects.values)
     for stage in stages:
         carrier.each(rows.add_stage, axes.offset, stage.curves, stage.scale, stage.present)
     given = dict(vars(fit.rules))
@@ -122,6 +127,13 @@ def refined(fit, dtype=np.uint8):
     loss = SquaredError() if math.isinf(kappa) else Huber(kappa)
     rules = SweepRules(loss=loss, **(given | {"rate": given["rate"] * learns}))
     return carrier, curves, axes, rules
+
+
+def no_effects(bins):
+    """Main effects of which none is there."""
+    n = bins.n_axes
+    idle = np.zeros(n, dtype=np.bool_)
+    return Effects(np.zeros(int(bins.offset[-1])), idle, np.ones((n, 3)), np.zeros(n))
 
 
 def close(found, expected, rtol=1e-8, atol=1e-10):
@@ -137,6 +149,7 @@ def assert_same(carrier, curves, fit, rtol=1e-8):
         close(found, fit.products(stage), rtol)
         close(own.penalties, np.array(stage.mu), max(rtol, 1e-7), atol=0.0)
         close(own.freedom, stage.freedom, max(rtol, 1e-7))
+        close(own.reach, stage.reach, max(rtol, 1e-7))
     if fit.effects is not None:
         close(curves.effects.values, np.concatenate(fit.effects.values), rtol)
         close(curves.effects.penalties, fit.effects.mu, max(rtol, 1e-7), atol=0.0)

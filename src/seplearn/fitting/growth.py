@@ -169,8 +169,9 @@ def _grow(
         return fit
 
     def losses(k: int) -> FloatArray:
-        empty = not (fits[k].curves.stages or main_effects)
-        model = constant_model(parts[k].rows, options) if empty else fits[k].model()
+        model = fits[k].model()
+        if model.is_constant:
+            model = constant_model(parts[k].rows, options)
         return held[k].losses(model.predict(held[k].codes))
 
     def measure() -> None:

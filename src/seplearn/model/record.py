@@ -25,8 +25,9 @@ class StageRecord:
     seconds : float
         Time the stage took.
     cancellation : float or None
-        How much branches work against each other: the mean over the training rows of the sum of
-        all products, divided by the mean size of what they come to. 1 is not at all.
+        How much branches and main effects work against each other: the mean over the training
+        rows of the sum of their sizes, divided by the mean size of what they come to. 1 is not at
+        all.
     freedom : float or None
         Effective degrees of freedom of all curves; None where smoothness is not learned.
     validation_loss : float or None

@@ -87,8 +87,16 @@ class StageCurves:
 
     def copy(self) -> StageCurves:
         """The same in arrays of its own."""
-        arrays = [v.copy() for v in vars(self).values() if isinstance(v, np.ndarray)]
-        return StageCurves(*arrays, bag=self.bag)
+        return StageCurves(
+            self.curves.copy(),
+            self.scale.copy(),
+            self.present.copy(),
+            self.active.copy(),
+            self.penalties.copy(),
+            self.freedom.copy(),
+            self.reach.copy(),
+            self.bag,
+        )
 
     @property
     def lambdas(self) -> tuple[float, float]:

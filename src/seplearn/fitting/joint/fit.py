@@ -245,8 +245,13 @@ class JointFit:
 
     @property
     def cancellation(self) -> float:
-        """Mean of sum_k P_k over mean |sum_k s_k P_k| on the training rows; 1 is the least."""
-        size, net = self._carrier.total(rows.cancellation_sums)
+        """Mean of sum_k P_k over mean |sum_k s_k P_k| on the training rows; 1 is the least.
+
+        A main effect counts as a product of its size and sign.
+        """
+        size, net = self._carrier.total(
+            rows.cancellation_sums, self._axes.offset, self.curves.effects.values
+        )
         return float(size / net) if net > 0 else 1.0
 
     def move(self, weight: FloatArray, n_sweeps: int) -> Move:
