@@ -1,0 +1,111 @@
+"""Why the model is as large as it is: errors on held-out rows against the number of stages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from seplearn.explain.axes import count
+from seplearn.explain.result import Explanation
+from seplearn.explain.subject import Subject
+from seplearn.model.record import SizePath
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SizeChoice(Explanation):
+    """How well models of growing size predicted rows held out, and which size was taken.
+
+    Attributes
+    ----------
+    paths : tuple of SizePath
+        One for every form of the model that was tried: without and with main effects.
+    n_stages : int
+        Stages of the model as it is. It may have fewer than were grown: a stage that came to say
+        nothing is gone, and one of a single feature is a main effect. The average of several
+        starts has the stages of all.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(1000, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=3, main_effects=False, random_state=0).fit(X, y)
+    >>> choice = explain.size_path(model)
+    >>> choice.chosen.losses[0] > min(choice.chosen.losses)
+    True
+    >>> str(choice).split(",")[0]
+    '1 stage of 3 grown was taken'
+    """
+
+    _figure: ClassVar[str] = "plot_size_path"
+
+    paths: tuple[SizePath, ...]
+    n_stages: int
+
+    @property
+    def chosen(self) -> SizePath:
+        """The path whose form and size were taken."""
+        return next(path for path in self.paths if path.chosen is not None)
+
+    def __str__(self) -> str:
+        path = self.chosen
+        taken, grown = path.chosen or 0, len(path.losses) - 1
+        best = int(np.argmin(path.losses))
+        verb = "was" if taken == 1 else "were"
+        text = f"{count(taken, 'stage')} of {grown} grown {verb} taken"
+        if path.main_effects:
+            text += ", beside main effects"
+        if best != taken:
+            worse = path.losses[taken] - path.losses[best]
+            text += (
+                f", though {best} predicted held-out rows best: the mean loss is larger by "
+                f"{worse:.3g}, and one standard error of that is {path.errors[taken]:.3g}"
+            )
+        else:
+            text += ", which predicted held-out rows best"
+        return f"{text}; {count(self.n_stages, 'stage')} in the model"
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per form and size."""
+        sizes = [(path, size) for path in self.paths for size in range(len(path.losses))]
+        return {
+            "main_effects": np.array([path.main_effects for path, _ in sizes]),
+            "stages": np.array([size for _, size in sizes], dtype=np.int64),
+            "loss": np.array([path.losses[size] for path, size in sizes]),
+            "standard_error": np.array([path.errors[size] for path, size in sizes]),
+            "chosen": np.array([path.chosen == size for path, size in sizes]),
+        }
+
+
+def size_path(model: Any) -> SizeChoice:
+    """Errors on held-out rows against the number of stages, and the size that was taken.
+
+    It is the smallest that is not worse than the best by more than one standard error of the
+    difference, row by row.
+
+    Parameters
+    ----------
+    model : TSLRegressor or SeparationModel
+        A fitted estimator, or its ``model_``, whose size was chosen (``early_stopping``).
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.rents(500, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> [path.main_effects for path in explain.size_path(model).paths]
+    [False, True]
+    """
+    subject = Subject.of(model)
+    if not subject.model.size_paths:
+        raise ValueError(
+            "size_path needs a model whose number of stages was chosen by held-out rows: fit "
+            "TSLRegressor with early_stopping=True, or on at least 20 rows; select_stages and "
+            "files of version 0.1 have none"
+        )
+    return SizeChoice(
+        paths=subject.model.size_paths,
+        n_stages=len(subject.model.stages),
+        library=subject.schema.library,
+    )
