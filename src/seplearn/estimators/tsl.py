@@ -200,9 +200,7 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
                 workers.map,
             )  # fmt: skip
             data = TrainingData(bins, codes, unit.measured(rows.y), rows.weight)
-            validation = make_validation(
-                data, held_out, unit, rows.groups, self.early_stopping, self.validation_fraction
-            )
+            validation = make_validation(data, options, held_out, unit, rows.groups)
             seed = np.random.SeedSequence(check_random_state(self.random_state).randint(2**31))
             model, records = fit_model(
                 data, options, validation, self.n_bootstrap, seed, workers, on_stage

@@ -64,8 +64,7 @@ def fit_joint(
     starts_seed, parts_seed = seed.spawn(2)
     starts = make_starts(data, options, n_starts, starts_seed, workers)
     if validation.eval_set is not None:
-        loss = options.loss_function.suited_to(data.target, data.weight)
-        eval_set = replace(validation.eval_set, loss=loss)
+        eval_set = validation.eval_set
         records = _grow_and_choose(starts, eval_set, constant, most, workers, on_stage)
     else:
         path = None
