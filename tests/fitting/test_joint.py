@@ -405,9 +405,10 @@ def test_a_level_far_from_zero_says_nothing():
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "huber"])
-def test_the_recorded_loss_is_that_of_the_training_rows(loss):
+@pytest.mark.parametrize("refine", ["joint", "scalars"])
+def test_the_recorded_loss_is_that_of_the_training_rows(loss, refine):
     X, y = datasets.masked_interaction(300, random_state=0)
-    model = TSLRegressor(**QUICK, loss=loss).fit(X, y)
+    model = TSLRegressor(**QUICK, loss=loss, refine=refine).fit(X, y)
     off = np.abs(y - model.predict(X))
     expected = off**2
     if loss == "huber":

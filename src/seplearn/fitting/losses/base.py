@@ -47,5 +47,5 @@ class Loss(Protocol):
         ...
 
     def of_rows(self, target: FloatArray, prediction: FloatArray) -> FloatArray:
-        """The loss of every row, before weights."""
+        """The loss of every row, before weights, in the square of the target's unit."""
         ...
