@@ -140,8 +140,8 @@ CARRIERS = Group(
 )
 
 HUBER = Group(
-    "fitting/losses/huber.py",
-    ("tests/fitting/test_losses.py",),
+    "losses/huber.py",
+    ("tests/losses/test_losses.py",),
     (
         ("_THRESHOLD = 1.345", "_THRESHOLD = 1.5"),
         ("_NORMAL = 1.4826", "_NORMAL = 1.0"),
@@ -163,8 +163,8 @@ HUBER = Group(
 )
 
 SQUARED = Group(
-    "fitting/losses/squared.py",
-    ("tests/fitting/test_losses.py",),
+    "losses/squared_error.py",
+    ("tests/losses/test_losses.py",),
     (
         ("rate: float = 1.0", "rate: float = 0.5"),
         ("np.average(target, weights=weight)", "np.average(target)"),

@@ -14,8 +14,8 @@ from seplearn._workers import SerialWorkers
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.fit import JointFit
 from seplearn.fitting.joint.sweep import Rules, sweep
-from seplearn.fitting.losses import SquaredError
 from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.losses import SquaredError
 from seplearn.table.binning import bin_table
 from seplearn.table.columns import open_table
 from tests import naive

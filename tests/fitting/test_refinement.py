@@ -18,8 +18,8 @@ from seplearn.fitting.joint.fit import (
     make_axes,
     starting_curves,
 )
-from seplearn.fitting.losses import LOSSES
 from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.losses import LOSSES
 from seplearn.model.stage import Branch, Stage
 from seplearn.table.binning import Axis, Bins, CategoricalAxis, NumericAxis
 from tests import naive_sweep

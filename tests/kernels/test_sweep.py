@@ -15,7 +15,7 @@ from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.fitting.joint.sweep import Rules as SweepRules
 from seplearn.fitting.joint.sweep import sweep
-from seplearn.fitting.losses import Huber, SquaredError
+from seplearn.losses import Huber, SquaredError
 from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
 from tests import naive_sweep
 from tests.naive_sweep import Axis, Fit, Rules, Stage

@@ -30,7 +30,7 @@ from seplearn.table.binning import bin_table, bins_at_most
 from seplearn.table.columns import target_name
 from seplearn.table.constraints import feature_directions
 from seplearn.table.schema import Schema, categorical_columns
-from seplearn.table.training import TargetUnit, eval_rows, training_rows
+from seplearn.table.training import eval_rows, training_rows
 
 
 @documented(TSL_PARAMETERS)
@@ -189,7 +189,7 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
         options = FitOptions(**self._plain_parameters(), directions=directions)
         check_options(options, self.early_stopping, self.n_bootstrap, eval_set, groups)
         held_out = None if eval_set is None else eval_rows(eval_set, schema)
-        unit = TargetUnit.of(rows.y, rows.weight, bool(self.fit_intercept))
+        unit = options.loss_function.unit(rows.y, rows.weight, options.fit_intercept)
         with (
             ThreadWorkers(n_threads(self.n_jobs)) as workers,
             progress(self.n_stages, unit, bool(self.verbose), callback) as on_stage,

@@ -13,9 +13,9 @@ import numpy as np
 from seplearn._workers import SerialWorkers, Workers
 from seplearn.fitting.draws import axis_hashes, row_keys
 from seplearn.fitting.joint.fit import JointFit, constant_model
-from seplearn.fitting.losses import Loss
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
+from seplearn.losses import Loss
 from seplearn.model.record import StageRecord
 
 _Fit = TypeVar("_Fit")

@@ -15,7 +15,6 @@ from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.fitting.joint.sweep import Rules, sweep
-from seplearn.fitting.losses import Loss
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.scalars import least_squares
 from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
@@ -23,6 +22,7 @@ from seplearn.fitting.stagewise import fit_stage
 from seplearn.kernels.arrays import FloatArray, RandomState
 from seplearn.kernels.evaluate import weighted_dot
 from seplearn.kernels.isotonic import make_monotone
+from seplearn.losses import Loss
 from seplearn.model.bag import Bag
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord

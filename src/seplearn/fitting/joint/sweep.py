@@ -13,10 +13,10 @@ import numpy as np
 from seplearn.fitting.carriers import Carrier
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
-from seplearn.fitting.losses import Loss
 from seplearn.kernels.arrays import BoolArray, FloatArray
 from seplearn.kernels.block import scale_step, solve, solve_effect
 from seplearn.kernels.rows import RRUU, RRVV, UU, VV
+from seplearn.losses import Loss
 
 _IDLE = 1e-14  # mean square of a stage, in variances of y, below which there is nothing to learn
 
