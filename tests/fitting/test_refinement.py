@@ -141,7 +141,7 @@ WAYS = {
     "fixed smoothness": ({"smoothness": 0.3}, lambda fit, data: {"learns": False}),
     "huber": (
         {"loss": "huber"},
-        lambda fit, data: {"kappa": huber_threshold(fit._residual, data.weight)},
+        lambda fit, data: {"threshold": huber_threshold(fit._residual, data.weight)},
     ),
     "main effects": ({"main_effects": True}, lambda fit, data: {}),
 }
