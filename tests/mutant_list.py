@@ -523,7 +523,6 @@ JOINT = Group(
         ("N_SWEEPS = 12  #", "N_SWEEPS = 11  #"),
         ("STAGE_SWEEPS = 200", "STAGE_SWEEPS = 100"),
         ("_SMALLEST_LAMBDA = 1e-3", "_SMALLEST_LAMBDA = 1e-2"),
-        ("_STARTING_FREEDOM = 5.0", "_STARTING_FREEDOM = 4.0"),
         ("_LARGEST_LEVEL = 4.0", "_LARGEST_LEVEL = 3.0"),
         (
             "self._residual = data.target - self.curves.intercept",

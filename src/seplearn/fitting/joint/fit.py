@@ -32,8 +32,9 @@ N_SWEEPS = 12  # over everything, after each new stage, at least
 # A model that is to stay small is swept longer: its few curves must carry everything. In a large
 # one more sweeps fit noise in early stages that later ones would have left alone.
 STAGE_SWEEPS = 200
-_SMALLEST_LAMBDA = 1e-3  # of a new branch, in standard deviations of y
-_STARTING_FREEDOM = 5.0  # of a curve, before it is known
+# Of a new branch, in standard deviations of y: zero has no log. A hundredth or a hundred times as
+# much changed the cross-validated error of eight small tables by less than 1 %, as other seeds do.
+_SMALLEST_LAMBDA = 1e-3
 # A target whose mean is farther from zero, in standard deviations, starts at its mean: a level that
 # says nothing is not for products to carry.
 _LARGEST_LEVEL = 4.0
@@ -151,7 +152,7 @@ class JointFit:
             present=present,
             active=active,
             penalties=first_penalties(data, self._options),
-            freedom=np.full(data.bins.n_axes, _STARTING_FREEDOM),
+            freedom=np.zeros(data.bins.n_axes),
         )
         self.curves.stages.append(added)
         self._carrier.each(
@@ -294,7 +295,7 @@ def starting_curves(data: TrainingData, options: FitOptions) -> Curves:
     effects = None
     if options.main_effects:
         penalties = first_penalties(data, options)[:, 0].copy()
-        freedom = np.full(data.bins.n_axes, _STARTING_FREEDOM)
+        freedom = np.zeros(data.bins.n_axes)
         effects = Effects(np.zeros(int(data.bins.offset[-1])), penalties, freedom)
     return Curves(mean if options.fit_intercept and far else 0.0, [], effects)
 
