@@ -571,7 +571,7 @@ JOINT = Group(
             "            fit_intercept=self._options.fit_intercept,",
             "            fit_intercept=True,",
         ),
-        ("rate=rate if learns else 0.0", "rate=rate"),
+        ("rate=rate if self._learns else 0.0", "rate=rate"),
         ("energy=self._energy", "energy=self._options.energy"),
         ("    if options.fit_intercept:\n", "    if True:\n"),
         ("effects=effects)\n", "effects=None)\n"),

@@ -233,6 +233,14 @@ def test_the_size_is_chosen_and_told():
     assert fixed.history_[0].validation_loss is None
 
 
+def test_smoothness_that_is_given_has_no_freedom_to_tell():
+    X, y = datasets.masked_interaction(200, random_state=0)
+    model = TSLRegressor(**QUICK, smoothness=0.3).fit(X, y)
+    assert [record.freedom for record in model.history_] == [None, None]
+    with pytest.raises(ValueError, match="staged_predict needs a fit with refine='scalars'"):
+        model.staged_predict(X)
+
+
 def test_an_eval_set_or_groups_choose_the_size():
     X, y = datasets.masked_interaction(1200, random_state=0)
     frame = pd.DataFrame(X, columns=list("abc"))

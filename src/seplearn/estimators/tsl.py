@@ -233,8 +233,8 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
         True
         """
         codes = self._codes(X)
-        # With refine='scalars' a record has the scalars of all stages so far, and no freedom.
-        stagewise = all(record.freedom is None for record in self.history_)
+        # With refine='scalars' a record has the scalars of all stages so far, and no cancellation.
+        stagewise = all(record.cancellation is None for record in self.history_)
         stagewise &= self.model_.effects is None
         if not stagewise or len(self.history_) != len(self.stages_):
             raise ValueError(

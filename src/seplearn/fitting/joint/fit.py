@@ -111,7 +111,7 @@ class JointFit:
             intercept=self.curves.intercept,
             seconds=time.perf_counter() - started,
             cancellation=self.cancellation,
-            freedom=self.curves.freedom,
+            freedom=self.curves.freedom if self._learns else None,
         )
 
     def refine(self, n_sweeps: int, rate: float) -> None:
@@ -220,13 +220,17 @@ class JointFit:
         """The loss, suited to the residuals of this moment."""
         return self._options.loss_function.suited_to(self._residual, self._data.weight)
 
+    @property
+    def _learns(self) -> bool:
+        """Whether the smoothness of curves is learned, not given."""
+        return self._options.smoothness == "auto"
+
     def _rules(self, rate: float) -> Rules:
-        learns = self._options.smoothness == "auto"
         return Rules(
             loss=self._loss_now,
             energy=self._energy,
             fit_intercept=self._options.fit_intercept,
-            rate=rate if learns else 0.0,
+            rate=rate if self._learns else 0.0,
         )
 
 
