@@ -140,8 +140,8 @@ CARRIERS = Group(
 )
 
 HUBER = Group(
-    "fitting/losses/huber.py",
-    ("tests/fitting/test_losses.py",),
+    "losses/huber.py",
+    ("tests/losses/test_losses.py",),
     (
         ("_THRESHOLD = 1.345", "_THRESHOLD = 1.5"),
         ("_NORMAL = 1.4826", "_NORMAL = 1.0"),
@@ -163,8 +163,8 @@ HUBER = Group(
 )
 
 SQUARED = Group(
-    "fitting/losses/squared.py",
-    ("tests/fitting/test_losses.py",),
+    "losses/squared_error.py",
+    ("tests/losses/test_losses.py",),
     (
         ("rate: float = 1.0", "rate: float = 0.5"),
         ("np.average(target, weights=weight)", "np.average(target)"),
@@ -342,7 +342,7 @@ REFINE = Group(
         ("_CLEARLY = 1.0 + 1e-9", "_CLEARLY = 2.0"),
         ("down += w * max(-residual[i], 0.0)", "down += w * max(residual[i], 0.0)"),
         ("return np.sqrt(square / total), 0.0", "return square / total, 0.0"),
-        ("w = huber_weight(times[i], residual[i], rules.kappa)", "w = times[i]"),
+        ("w = huber_weight(times[i], residual[i], rules.threshold)", "w = times[i]"),
         ("down / total if rules.two_branches else 0.0", "down / total"),
         ("+ s[MINUS_MINUS] + 2.0 * s[PLUS_MINUS]", "+ s[MINUS_MINUS] - 2.0 * s[PLUS_MINUS]"),
         ("(s[PLUS_R] + s[MINUS_R]) / moved", "(s[PLUS_R] - s[MINUS_R]) / moved"),
@@ -383,8 +383,8 @@ SUMS = Group(
     ("tests/kernels/test_refine.py",),
     (
         ("sums[bin_, PLUS_MINUS] += plus_minus", "sums[bin_, PLUS_MINUS] += plus_plus"),
-        ("weight if size <= kappa", "weight if size <= 2.0 * kappa"),
-        ("else weight * kappa / size", "else weight * kappa"),
+        ("weight if size <= threshold", "weight if size <= 2.0 * threshold"),
+        ("else weight * threshold / size", "else weight * threshold"),
         ("start[b + 1] += start[b]", "start[b + 1] += 0"),
         ("            position[b] += 1\n", ""),
         ("filled += np.uint64(times[np.uint64(i)] > 0.0)", "filled += np.uint64(1)"),
@@ -394,8 +394,8 @@ SUMS = Group(
         ("state.sums[b, COUNT] += times", "state.sums[b, COUNT] += 1.0"),
         ("new_r = r - (new_plus - plus) + (", "new_r = r - (new_plus - plus) - ("),
         (
-            "new_w = huber_weight(state.rows[i, 0], new_r, rules.kappa)",
-            "new_w = huber_weight(state.rows[i, 0], r, rules.kappa)",
+            "new_w = huber_weight(state.rows[i, 0], new_r, rules.threshold)",
+            "new_w = huber_weight(state.rows[i, 0], r, rules.threshold)",
         ),
         ("= new_plus, new_minus, new_r", "= new_plus, minus, new_r"),
         ("* new_plus * new_plus - w * plus", "* new_plus * new_plus - new_w * plus"),
@@ -523,7 +523,6 @@ JOINT = Group(
         ("N_SWEEPS = 12  #", "N_SWEEPS = 11  #"),
         ("STAGE_SWEEPS = 200", "STAGE_SWEEPS = 100"),
         ("_SMALLEST_LAMBDA = 1e-3", "_SMALLEST_LAMBDA = 1e-2"),
-        ("_STARTING_FREEDOM = 5.0", "_STARTING_FREEDOM = 4.0"),
         ("_LARGEST_LEVEL = 4.0", "_LARGEST_LEVEL = 3.0"),
         (
             "self._residual = data.target - self.curves.intercept",
@@ -572,7 +571,7 @@ JOINT = Group(
             "            fit_intercept=self._options.fit_intercept,",
             "            fit_intercept=True,",
         ),
-        ("rate=rate if learns else 0.0", "rate=rate"),
+        ("rate=rate if self._learns else 0.0", "rate=rate"),
         ("energy=self._energy", "energy=self._options.energy"),
         ("    if options.fit_intercept:\n", "    if True:\n"),
         ("effects=effects)\n", "effects=None)\n"),

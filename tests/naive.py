@@ -23,8 +23,8 @@ def product(codes, factors):
     return np.array([math.prod(f[c] for f, c in zip(factors, row, strict=True)) for row in codes])
 
 
-def huber(weight, residual, kappa):
-    return weight * min(1.0, kappa / abs(residual)) if residual != 0 else weight
+def huber(weight, residual, threshold):
+    return weight * min(1.0, threshold / abs(residual)) if residual != 0 else weight
 
 
 def clamp(v, v_min, v_max, signed=False):
@@ -83,7 +83,9 @@ class Grid:
         self.lambda_plus, self.lambda_minus = self.initial_scalars()
 
     def initial_scalars(self):
-        w = [huber(w, r, self.rules.kappa) for w, r in zip(self.weight, self.outer, strict=True)]
+        w = [
+            huber(w, r, self.rules.threshold) for w, r in zip(self.weight, self.outer, strict=True)
+        ]
         if self.rules.signed:
             return math.sqrt(np.average(self.outer**2, weights=w)), 0.0
         plus = np.average(np.maximum(self.outer, 0), weights=w)
@@ -97,7 +99,7 @@ class Grid:
         plus = self.lambda_plus * product(self.codes, self.plus)
         minus = self.lambda_minus * product(self.codes, self.minus)
         r = self.outer - plus + minus
-        w = [huber(w, e, self.rules.kappa) for w, e in zip(self.weight, r, strict=True)]
+        w = [huber(w, e, self.rules.threshold) for w, e in zip(self.weight, r, strict=True)]
         return np.stack([w, plus, minus, r], axis=1)
 
     def sums(self):

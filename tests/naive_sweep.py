@@ -55,7 +55,7 @@ class Effects:
 class Rules:
     energy: float = 0.05
     largest_step: float = 0.2
-    kappa: float = math.inf
+    threshold: float = math.inf
     fit_intercept: bool = True
     learns: bool = True
     rate: float = 1.0
@@ -95,7 +95,7 @@ class Fit:
     def weigh(self):
         """Huber's weights at the residuals of this moment; they hold until the next sweep."""
         pairs = zip(self.weight, self.residual, strict=True)
-        self.huber = np.array([naive.huber(w, r, self.rules.kappa) for w, r in pairs])
+        self.huber = np.array([naive.huber(w, r, self.rules.threshold) for w, r in pairs])
 
     @property
     def mean_square(self):

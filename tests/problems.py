@@ -71,7 +71,7 @@ def rules(draw, /, **fixed):
         "ridge": draw(st.sampled_from([1e-6, 1e-2, 1.0])),
         "v_min": math.exp(-clamp),
         "v_max": math.exp(clamp),
-        "kappa": draw(st.sampled_from([math.inf, 0.8])),
+        "threshold": draw(st.sampled_from([math.inf, 0.8])),
         "two_branches": draw(st.booleans()),
         "signed": draw(st.booleans()),
     }

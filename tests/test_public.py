@@ -21,6 +21,7 @@ from seplearn._params import (
 )
 from seplearn._rules import Choice, Interval
 from seplearn.fitting.options import FitOptions
+from seplearn.losses import LOSSES
 
 ROOT = Path(__file__).parents[1]
 
@@ -107,7 +108,11 @@ def test_types_allow_the_words_that_rules_allow(fields, table):
     hints = typing.get_type_hints(fields)
     for parameter in table:
         if isinstance(parameter.rule, Choice):
-            assert typing.get_args(hints[parameter.name]) == parameter.rule.options
+            words = typing.get_args(hints[parameter.name])
+            if parameter.name == "loss":
+                assert words == ()  # any text: the table of losses is the only place with words
+                words = tuple(LOSSES)
+            assert words == parameter.rule.options
 
 
 @pytest.mark.parametrize(("estimator", "table"), ESTIMATORS.items())

@@ -9,7 +9,7 @@ import pytest
 from seplearn import TSLRegressor, datasets
 
 QUICK: dict[str, Any] = {
-    "n_stages": 3, "early_stopping": False, "n_grids": 4, "n_splits": 12, "random_state": 0,
+    "n_stages": 3, "early_stopping": False, "n_grids": 6, "n_splits": 12, "random_state": 0,
 }  # fmt: skip
 FEW_SPLITS: dict[str, Any] = {"refine": "scalars", "decay": 0.3}
 VARIANTS: dict[str, dict[str, Any]] = {

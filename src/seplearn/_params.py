@@ -27,6 +27,7 @@ from seplearn._rules import (
     Verbosity,
     WordOr,
 )
+from seplearn.losses import LOSSES
 from seplearn.table.binning import MAX_BINS
 
 _Class = TypeVar("_Class", bound=type)
@@ -216,10 +217,11 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "loss",
         "squared_error",
-        Choice(("squared_error", "huber")),
-        "What the splits minimise. 'huber' weighs a row with residual r by min(1, k/abs(r)), "
-        "k = 1.345 times a robust scale of the residuals; errors on held-out rows are "
-        "weighed in the same way.",
+        Choice(tuple(LOSSES)),
+        "What is minimised on the training rows, and what the number of stages is chosen by on "
+        "held-out rows. "
+        + " ".join(f"{name!r}: {loss.meaning}." for name, loss in LOSSES.items())
+        + " With ``refine='scalars'`` it is for the splits; lambda are refitted by least squares.",
         "refinement_strategy",
         (("l2", "squared_error"), ("huber", "huber")),
     ),
@@ -320,7 +322,7 @@ class TSLParameters:
     anchor: Literal["medoid", "centroid"] = "medoid"
     trim: float = 0.5
     bootstrap: bool = True
-    loss: Literal["squared_error", "huber"] = "squared_error"
+    loss: str = "squared_error"  # a word of LOSSES
     products: Literal["difference", "single"] = "difference"
     scalars: Literal["nnls", "ols"] = "nnls"
     fit_intercept: bool = True

@@ -281,6 +281,26 @@ BAD = [
         "column 'district' must hold numbers, but 500 of 500 cells",
     ),
     (["fit", "{d}/flats.csv", "--target", "rent", "--exclude", "x"], "must have the columns ['x']"),
+    (
+        ["fit", "{d}/flats.csv", "--target", "rent", "--exclude", "id", "--exclude", "rent"],
+        "--exclude must not name a column that --target names, got 'rent'",
+    ),
+    (
+        ["fit", "{d}/flats.csv", "--target", "rent", "--weight", "rent"],
+        "--weight must not name a column that --target names, got 'rent'",
+    ),
+    (
+        ["fit", "{d}/flats.csv", "--target", "rent", "--weight", "id", "--exclude", "id"],
+        "--exclude must not name a column that --weight names, got 'id'",
+    ),
+    (
+        ["fit", "{d}/flats.csv", "--target", "rent", "--categorical", "rent"],
+        "--categorical must not name a column that --target names, got 'rent'",
+    ),
+    (
+        ["fit", "{d}/flats.csv", "--target", "rent", "--exclude", "id", "--categorical", "id"],
+        "--categorical must not name a column that --exclude names, got 'id'",
+    ),
     (["fit", "{d}/flats.csv", "--target", "rent", "--validation", "1.5"], "--validation must be"),
     (["fit", "{d}/flats.csv", "--target", "rent", "--validation", "0.0001"], "none on one side"),
     (["fit", "{d}/flats.csv", "--target", "rent", "--stages", "0"], "must be an integer >= 1"),

@@ -5,7 +5,7 @@ import pytest
 
 from seplearn import TSLRegressor, datasets, explain
 from tests import naive_explain as naive
-from tests.explained import CASES, NAMES, assert_close, bands, joint, turned
+from tests.explained import NAMES, assert_close, bands, every_case, joint, turned
 
 OPTIONS: dict[str, Any] = {
     "early_stopping": False,
@@ -89,7 +89,7 @@ def products_at(curves, codes):
     return plus, minus
 
 
-@pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
+@every_case
 def test_every_kind_of_stage_is_rebuilt_in_both_ways(make):
     """As the difference of its products, and as 2 b sinh(d) or b where it has a backbone."""
     case = make()
@@ -113,7 +113,7 @@ def test_every_kind_of_stage_is_rebuilt_in_both_ways(make):
         assert_close(2 * b * np.sinh(d), contributions[:, s], 1e-9)
 
 
-@pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
+@every_case
 def test_curves_by_definition(make):
     case = make()
     bins = case.model.bins

@@ -12,11 +12,11 @@ from seplearn.model.reference import Reference
 from seplearn.table.binning import Bins
 from tests import naive_explain as naive
 from tests.explained import (
-    CASES,
     NAMES,
     array,
     assert_close,
     bands,
+    every_case,
     joint,
     numeric,
     sided,
@@ -24,8 +24,6 @@ from tests.explained import (
     turned,
     weighted_polars,
 )
-
-every_case = pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
 
 
 def sets_of(case):

@@ -5,9 +5,7 @@ import pytest
 
 from seplearn import explain
 from tests import naive_explain as naive
-from tests.explained import CASES, assert_close, joint, weighted_polars
-
-every_case = pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
+from tests.explained import assert_close, every_case, joint, weighted_polars
 
 
 @every_case

@@ -1,15 +1,19 @@
 """Sobol indices against all combinations of bins, Friedman's H against brute force."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from seplearn import explain
+from seplearn.model import Stage
 from tests import naive_explain as naive
 from tests.explained import (
     array,
     assert_close,
     every_case,
     hand_made,
+    joint,
     levels,
     numeric,
     product,
@@ -150,3 +154,19 @@ def test_tiny_signed_factors_stay_numbers():
     result = explain.interactions(hand_made(axes, [half] * 3, [product(factors)]))
     for part in (result.h, result.h_total, result.main, result.pairwise):
         assert np.isfinite(part).all()
+
+
+@pytest.mark.parametrize("j", range(5))
+def test_a_flat_feature_has_exactly_no_part_in_the_variance(j):
+    model = joint().model
+
+    def flattened(branch):
+        logs = branch.log_factors.copy()
+        logs[model.bins.axis(j)] = 0.0
+        return replace(branch, log_factors=logs)
+
+    stages = tuple(Stage(flattened(s.plus), flattened(s.minus)) for s in model.stages)
+    result = explain.interactions(replace(model, stages=stages))
+    assert result.total[j] == result.main[j] == 0.0
+    np.testing.assert_array_equal(result.pairwise[j], 0.0)
+    assert result.total.sum() > 0.9

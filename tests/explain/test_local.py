@@ -7,17 +7,16 @@ import pytest
 from seplearn import TSLRegressor, explain
 from tests import naive_explain as naive
 from tests.explained import (
-    CASES,
     NAMES,
     array,
     assert_close,
     bands,
+    every_case,
     joint,
     main_effects,
     turned,
 )
 
-every_case = pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
 ROWS = (0, 1, 7, 33, 399)
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from seplearn import explain
-from tests.explained import CASES, joint, one_branch, single, turned
+from tests.explained import every_case, joint, one_branch, single, turned
 
 
-@pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
+@every_case
 def test_maps_are_products_and_sums_of_curves(make):
     case = make()
     for s, stage in enumerate(case.model.stages):

@@ -11,6 +11,7 @@ from tests.explained import (
     CASES,
     array,
     assert_close,
+    every_case,
     hand_made,
     joint,
     numeric,
@@ -18,8 +19,6 @@ from tests.explained import (
     sided,
     tilted,
 )
-
-every_case = pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
 
 
 @every_case

@@ -8,7 +8,7 @@ import pytest
 
 from seplearn import TSLRegressor, explain
 from seplearn.explain import Flip
-from tests.explained import CASES, hand_made, joint, levels, numeric, product, tilted, turned
+from tests.explained import every_case, hand_made, joint, levels, numeric, product, tilted, turned
 
 QUARTERS = [0.25, 0.25, 0.25, 0.25, 0.0]
 HALVES = [0.5, 0.5, 0.0, 0.0, 0.0]
@@ -211,7 +211,7 @@ def test_sizes_are_taken_over_the_background():
     assert strengths[0] != pytest.approx(strengths[1], rel=1e-3)
 
 
-@pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
+@every_case
 def test_fitted_models_have_a_sentence_per_stage(make):
     case = make()
     result = explain.roles(case.subject)
@@ -221,7 +221,7 @@ def test_fitted_models_have_a_sentence_per_stage(make):
     np.testing.assert_allclose(weights, explain.importance(case.subject).stage_weights)
 
 
-@pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
+@every_case
 def test_strengths_of_fitted_stages_by_definition(make):
     """Hold one curve still, evaluate the stage again over the reference rows, compare."""
     case = make()

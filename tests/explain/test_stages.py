@@ -10,12 +10,12 @@ from seplearn.model import edit
 from tests import naive
 from tests import naive_explain as oracle
 from tests.explained import (
-    CASES,
     NAMES,
     array,
     assert_close,
     assert_same,
     bands,
+    every_case,
     joint,
     main_effects,
     minus_only,
@@ -24,8 +24,6 @@ from tests.explained import (
     single,
     weighted_polars,
 )
-
-every_case = pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
 
 
 def by_hand(contributions, weight):

@@ -5,7 +5,7 @@ import pytest
 
 from seplearn import explain
 from seplearn.explain import Flip
-from tests.explained import CASES, hand_made, joint, levels, numeric, product, tilted
+from tests.explained import every_case, hand_made, joint, levels, numeric, product, tilted
 
 QUARTERS = [0.25, 0.25, 0.25, 0.25, 0.0]
 HALVES = [0.5, 0.5, 0.0, 0.0, 0.0]
@@ -123,7 +123,7 @@ def test_a_stage_without_tilt_says_so(stage):
     assert result.flips == ((), (), ())
 
 
-@pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
+@every_case
 def test_spreads_of_fitted_stages_are_roots_of_the_tilt_importance(make):
     case = make()
     variances = explain.importance(case.subject).tilt

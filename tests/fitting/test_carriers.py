@@ -10,7 +10,7 @@ import pytest
 from seplearn._workers import SerialWorkers, ThreadWorkers
 from seplearn.fitting.carriers import LocalCarrier
 from seplearn.fitting.joint import rows
-from seplearn.fitting.losses import Huber
+from seplearn.losses import Huber
 
 N_BINS = (5, 7)
 OFFSET = np.array([0, 5, 12])

@@ -14,8 +14,8 @@ from seplearn._workers import SerialWorkers
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.fit import JointFit
 from seplearn.fitting.joint.sweep import Rules, sweep
-from seplearn.fitting.losses import SquaredError
 from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.losses import SquaredError
 from seplearn.table.binning import bin_table
 from seplearn.table.columns import open_table
 from tests import naive
@@ -233,6 +233,14 @@ def test_the_size_is_chosen_and_told():
     assert fixed.history_[0].validation_loss is None
 
 
+def test_smoothness_that_is_given_has_no_freedom_to_tell():
+    X, y = datasets.masked_interaction(200, random_state=0)
+    model = TSLRegressor(**QUICK, smoothness=0.3).fit(X, y)
+    assert [record.freedom for record in model.history_] == [None, None]
+    with pytest.raises(ValueError, match="staged_predict needs a fit with refine='scalars'"):
+        model.staged_predict(X)
+
+
 def test_an_eval_set_or_groups_choose_the_size():
     X, y = datasets.masked_interaction(1200, random_state=0)
     frame = pd.DataFrame(X, columns=list("abc"))
@@ -405,9 +413,10 @@ def test_a_level_far_from_zero_says_nothing():
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "huber"])
-def test_the_recorded_loss_is_that_of_the_training_rows(loss):
+@pytest.mark.parametrize("refine", ["joint", "scalars"])
+def test_the_recorded_loss_is_that_of_the_training_rows(loss, refine):
     X, y = datasets.masked_interaction(300, random_state=0)
-    model = TSLRegressor(**QUICK, loss=loss).fit(X, y)
+    model = TSLRegressor(**QUICK, loss=loss, refine=refine).fit(X, y)
     off = np.abs(y - model.predict(X))
     expected = off**2
     if loss == "huber":

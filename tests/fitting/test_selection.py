@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from seplearn.fitting.losses import Huber, SquaredError
 from seplearn.fitting.selection import HeldOut, SizePath
+from seplearn.losses import Huber, SquaredError
 
 
 def path_of(*sizes, masses=(1.0, 1.0, 1.0)):

@@ -113,12 +113,12 @@ def test_sums_after_any_sequence_of_actions(problem, rules):
     )
 
 
-@given(problems(max_rows=40, max_bins=9), rules(kappa=np.inf, two_branches=True, signed=False))
+@given(problems(max_rows=40, max_bins=9), rules(threshold=np.inf, two_branches=True, signed=False))
 def test_levels_are_ordered_by_the_push_they_ask_for(problem, rules):
     state, oracle = started(problem, rules)
     oracle.plus, oracle.minus = problem.random_factors(1.0), problem.random_factors(1.0)
     state.rows[:], state.sums[:] = oracle.rows(), 0.0
-    fill_sums(state, rules.kappa)
+    fill_sums(state, rules.threshold)
     for j in np.flatnonzero(problem.categorical):
         part = slice(problem.offset[j], problem.offset[j + 1])
         state.is_cut[part.stop - 2] = True
@@ -175,7 +175,7 @@ def loss(state):
 
 @given(problems(), rules())
 def test_refine_adds_up_its_gains(problem, rules):
-    rules = rules._replace(n_columns=problem.codes.shape[1], kappa=np.inf)
+    rules = rules._replace(n_columns=problem.codes.shape[1], threshold=np.inf)
     state, oracle = started(problem, rules)
     before = loss(state)
     n_actions, total = refine(state, rules, streams(problem), GO_ON)
@@ -347,14 +347,14 @@ def test_drawing_weighted_rows_is_drawing_repeated_rows():
 @pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too many rows for the interpreter"
 )
-@pytest.mark.parametrize("kappa", [np.inf, 0.5])
-def test_sums_of_a_large_table_are_those_of_its_rows(kappa):
+@pytest.mark.parametrize("threshold", [np.inf, 0.5])
+def test_sums_of_a_large_table_are_those_of_its_rows(threshold):
     """Large intervals of large tables are read in another order; the sums must not notice."""
     rng = np.random.default_rng(0)
     n, offset = 250_000, np.array([0, 30, 36])
     codes = np.stack([rng.integers(0, 29, n), rng.integers(0, 6, n)], axis=1).astype(np.uint8)
     residual = np.where(codes[:, 0] > 15, 1.0, -1.0) * (codes[:, 1] % 2) + rng.normal(size=n)
-    rules = RefineRules(8, 2, 30, 5.0, 0.0, 1e-3, 0.3, 3.0, kappa, True, False)
+    rules = RefineRules(8, 2, 30, 5.0, 0.0, 1e-3, 0.3, 3.0, threshold, True, False)
     times = rng.poisson(1.0, n).astype(float)
     everyone = sort_by_bin(codes, offset)
     categorical = np.array([False, True])
@@ -368,7 +368,7 @@ def test_sums_of_a_large_table_are_those_of_its_rows(kappa):
         found = state.rows[in_bag, 1 + side]
         np.testing.assert_allclose(found, start[side] * np.exp(logs[in_bag]), rtol=1e-9)
     w, plus, minus, r = state.rows.T
-    w = w * np.minimum(1.0, kappa / np.abs(r))
+    w = w * np.minimum(1.0, threshold / np.abs(r))
     parts = [w * plus**2, w * r * plus, w * minus**2, w * plus * minus, w * r * minus, times]
     for j, first in enumerate(offset[:-1]):
         expected = [np.bincount(codes[:, j], p, offset[j + 1] - first) for p in parts]

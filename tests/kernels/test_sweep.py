@@ -15,7 +15,7 @@ from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.fitting.joint.sweep import Rules as SweepRules
 from seplearn.fitting.joint.sweep import sweep
-from seplearn.fitting.losses import Huber, SquaredError
+from seplearn.losses import Huber, SquaredError
 from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
 from tests import naive_sweep
 from tests.naive_sweep import Axis, Fit, Rules, Stage
@@ -123,8 +123,8 @@ def refined(fit, dtype=np.uint8):
     for stage in stages:
         carrier.each(rows.add_stage, axes.offset, stage.curves, stage.scale, stage.present)
     given = dict(vars(fit.rules))
-    kappa, learns = given.pop("kappa"), given.pop("learns")
-    loss = SquaredError() if math.isinf(kappa) else Huber(kappa)
+    threshold, learns = given.pop("threshold"), given.pop("learns")
+    loss = SquaredError() if math.isinf(threshold) else Huber(threshold)
     rules = SweepRules(loss=loss, **(given | {"rate": given["rate"] * learns}))
     return carrier, curves, axes, rules
 
@@ -190,7 +190,7 @@ CASES = {
     "no intercept": {"fit_intercept": False},
     "no energy": {"energy": 0.0},
     "dear energy": {"energy": 3.0},
-    "huber": {"kappa": 0.3},
+    "huber": {"threshold": 0.3},
     "large steps, halved": {"largest_step": 1e6, "noise": 4.0, "log_mu": -9.0},
     "large steps, constrained": {"largest_step": 5.0, "noise": 4.0, "directions": (0, -1, 1, 1, 1)},
     "small steps": {"largest_step": 0.01},
@@ -202,7 +202,7 @@ CASES = {
     "main effects": {"effects": 1.0},
     "main effects alone": {"effects": 1.0, "present": (), "noise": 2.0},
     "main effects, constrained": {"effects": 1.0, "noise": 4.0, "directions": (0, -1, 1, 1, 1)},
-    "main effects, huber, damped": {"effects": 0.5, "kappa": 0.3, "rate": 0.5},
+    "main effects, huber, damped": {"effects": 0.5, "threshold": 0.3, "rate": 0.5},
     "main effects, nothing learned": {"effects": 1.0, "learns": False},
     "mu at its lower bounds": {"noise": 1e-5, "log_mu": np.log(3e-9)},
     "mu at its upper bounds": {"noise": 30.0, "size": 0.0, "log_mu": np.log([5e2, 5e4, 5e6])},
@@ -230,7 +230,7 @@ def test_several_sweeps_are_those_of_the_oracle(name):
         {
             "energy": st.sampled_from([0.0, 0.02, 0.5]),
             "largest_step": st.sampled_from([0.2, 2.0]),
-            "kappa": st.sampled_from([math.inf, 1.0]),
+            "threshold": st.sampled_from([math.inf, 1.0]),
             "fit_intercept": st.booleans(),
             "learns": st.booleans(),
             "rate": st.sampled_from([0.5, 1.0]),

@@ -201,8 +201,8 @@ def fit(
     if output is not None:
         check_output(output, (table, validation))
     share, directions = _share(validation), _directions(monotone)
-    held_out = [] if share is not None else column_names(_in_a_file(validation))
     roles = _Roles(target, weight, exclude, categorical, missing)
+    held_out = [] if share is not None else column_names(_in_a_file(validation))
     data = _training_columns(_read(table, roles), roles)
     if share is None:
         check_columns(validation, [target, *data.features], held_out)
@@ -320,13 +320,29 @@ def _directions(monotone: tuple[str, ...]) -> dict[str, int] | None:
 
 @dataclass(frozen=True)
 class _Roles:
-    """What the columns of the training table are for."""
+    """What the columns of the training table are for: one thing each."""
 
     target: str
     weight: str | None
     exclude: tuple[str, ...]
     categorical: tuple[str, ...]
     missing: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        given = {
+            "--target": (self.target,),
+            "--weight": (self.weight,) if self.weight else (),
+            "--exclude": self.exclude,
+            "--categorical": self.categorical,
+        }
+        first: dict[str, str] = {}
+        for option, names in given.items():
+            for name in names:
+                other = first.setdefault(name, option)
+                if other != option:
+                    raise ValueError(
+                        f"{option} must not name a column that {other} names, got {name!r}"
+                    )
 
     @property
     def numeric(self) -> list[str]:
@@ -340,8 +356,7 @@ def _read(path: str, roles: _Roles) -> dict[str, pa.ChunkedArray]:
         named = [*roles.numeric, *roles.exclude, *roles.categorical]
         check_columns(path, named, table.names)
         check_columns(path, table.names, table.names)
-        left_out = set(roles.exclude) - set(roles.numeric)
-        columns = read_columns(table, [name for name in table.names if name not in left_out])
+        columns = read_columns(table, [n for n in table.names if n not in roles.exclude])
         delimiter = table.delimiter
     cells = None if delimiter is None else TrainingCells(delimiter)
     for name in columns:  # in place: the memory of a column's text is free before the next is read

@@ -24,7 +24,7 @@ from seplearn.model.edit import select_stages
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
 from seplearn.model.model import SeparationModel
-from seplearn.model.record import StageRecord
+from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.stage import Stage
 from seplearn.table.columns import Table, open_table
 from seplearn.table.schema import Schema
@@ -78,6 +78,11 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
     def intercept_(self) -> float:
         check_is_fitted(self)
         return self.model_.intercept
+
+    @property
+    def size_paths_(self) -> tuple[SizePath, ...]:
+        check_is_fitted(self)
+        return self.model_.size_paths
 
     def predict(self, X: Any) -> FloatArray:
         """Predicted target, shape (n,): the intercept plus main effects and all stages.

@@ -30,7 +30,7 @@ from seplearn.table.binning import bin_table, bins_at_most
 from seplearn.table.columns import target_name
 from seplearn.table.constraints import feature_directions
 from seplearn.table.schema import Schema, categorical_columns
-from seplearn.table.training import TargetUnit, eval_rows, training_rows
+from seplearn.table.training import eval_rows, training_rows
 
 
 @documented(TSL_PARAMETERS)
@@ -189,7 +189,7 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
         options = FitOptions(**self._plain_parameters(), directions=directions)
         check_options(options, self.early_stopping, self.n_bootstrap, eval_set, groups)
         held_out = None if eval_set is None else eval_rows(eval_set, schema)
-        unit = TargetUnit.of(rows.y, rows.weight, bool(self.fit_intercept))
+        unit = options.loss_function.unit(rows.y, rows.weight, options.fit_intercept)
         with (
             ThreadWorkers(n_threads(self.n_jobs)) as workers,
             progress(self.n_stages, unit, bool(self.verbose), callback) as on_stage,
@@ -200,16 +200,15 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
                 workers.map,
             )  # fmt: skip
             data = TrainingData(bins, codes, unit.measured(rows.y), rows.weight)
-            validation = make_validation(
-                data, held_out, unit, rows.groups, self.early_stopping, self.validation_fraction
-            )
+            validation = make_validation(data, options, held_out, unit, rows.groups)
             seed = np.random.SeedSequence(check_random_state(self.random_state).randint(2**31))
-            fitted = fit_model(data, options, validation, self.n_bootstrap, seed, workers, on_stage)
-            model = replace(fitted.model, reference=reference_rows(data, int(self.background_size)))
+            model, records = fit_model(
+                data, options, validation, self.n_bootstrap, seed, workers, on_stage
+            )
+            model = replace(model, reference=reference_rows(data, int(self.background_size)))
         to_y = (unit.scale, unit.origin)
-        history = [record.scaled(*to_y) for record in fitted.history]
+        history = [record.scaled(*to_y) for record in records]
         self._store(schema, scaled(model, *to_y), history)
-        self.size_paths_ = tuple(path.scaled(unit.scale) for path in fitted.size_paths)
 
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """Prediction of the model as it was after each stage; needs ``refine="scalars"``.
@@ -235,8 +234,8 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
         True
         """
         codes = self._codes(X)
-        # With refine='scalars' a record has the scalars of all stages so far, and no freedom.
-        stagewise = all(record.freedom is None for record in self.history_)
+        # With refine='scalars' a record has the scalars of all stages so far, and no cancellation.
+        stagewise = all(record.cancellation is None for record in self.history_)
         stagewise &= self.model_.effects is None
         if not stagewise or len(self.history_) != len(self.stages_):
             raise ValueError(

@@ -17,6 +17,7 @@ from seplearn.explain.maps import StageMap, maps
 from seplearn.explain.reconstruct import Reconstruction, reconstruct
 from seplearn.explain.roles import FeatureRole, Roles, StageRoles, roles
 from seplearn.explain.shapley import ShapleyValues, shapley
+from seplearn.explain.size_path import SizeChoice, size_path
 from seplearn.explain.stages import StageContributions, stages
 from seplearn.explain.tilt import Flip, TiltDiagnostics, tilt
 
@@ -34,6 +35,7 @@ __all__ = [
     "Reconstruction",
     "Roles",
     "ShapleyValues",
+    "SizeChoice",
     "StageContributions",
     "StageCurves",
     "StageMap",
@@ -51,6 +53,7 @@ __all__ = [
     "reconstruct",
     "roles",
     "shapley",
+    "size_path",
     "stages",
     "tilt",
 ]

@@ -157,7 +157,8 @@ def _sobol(
     p, n = bins.n_axes, len(branches)
     signs = np.array([branch.coefficient_sign for branch in branches])
     factors = np.array([scaled_factors(b, p) for b in branches]).reshape(n, bins.offset[-1])
-    means = bins.means(factors)  # (n, p)
+    first = factors[:, bins.offset[:-1]]  # the mean of what differs from it: a flat curve is exact
+    means = first + bins.means(factors - bins.repeat_per_bin(first))  # (n, p)
     centred = factors - bins.repeat_per_bin(means)
     cov, square = np.empty((p, n, n)), np.empty((p, n, n))
     for j in range(p):

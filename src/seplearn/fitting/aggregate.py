@@ -79,9 +79,16 @@ def combine(
     if signed:
         return Aggregate(_mean_signed(survivors, anchor, data.bins), kept, nearest)
     mean = np.mean([grid.log_factors for grid in survivors], axis=0)
-    plus = Branch(1.0, 0.0, mean[0]) if branches[0] else None
-    minus = Branch(-1.0, 0.0, mean[1]) if branches[1] else None
-    return Aggregate(Stage(plus, minus), kept, nearest)
+    return Aggregate(_stage_of(mean, branches), kept, nearest)
+
+
+def _stage_of(
+    log_factors: FloatArray, branches: tuple[bool, bool], negative: BoolArray | None = None
+) -> Stage:
+    """The curves of a grid as a stage with unit scalars."""
+    plus = Branch(1.0, 0.0, log_factors[0], negative) if branches[0] else None
+    minus = Branch(-1.0, 0.0, log_factors[1]) if branches[1] else None
+    return Stage(plus, minus)
 
 
 def _closeness_to_medoid(
@@ -109,24 +116,21 @@ def _similarities(
     workers: Workers,
 ) -> FloatArray:
     """Similarity of every grid to the anchor on the training rows, in [0, 1]."""
-    main = 0 if branches[0] else 1
 
-    def product(log_factors: FloatArray, negative: BoolArray | None = None) -> FloatArray:
-        branch = Branch(1.0, 0.0, log_factors, negative)
+    def product(branch: Branch) -> FloatArray:
         logs = branch.log_sizes(data.codes, data.bins)
         # A cosine does not see the scale, so the largest value may as well be one.
         sizes: FloatArray = np.exp(logs - logs.max())
         return sizes * branch.signs(data.codes, data.bins)
 
     def vectors(grid: Grid) -> tuple[FloatArray, FloatArray]:
-        """The backbone and the tilt of every row; a lone branch is its own backbone."""
-        if branches == (True, True):
-            plus, minus = grid.log_factors
-            tilt = Branch(1.0, 0.0, 0.5 * (plus - minus)).log_sizes(data.codes, data.bins)
-            return product(0.5 * (plus + minus)), tilt
-        if not signed:
-            return product(grid.log_factors[main]), zeros
-        return product(grid.log_factors[main], grid.negative), zeros
+        """The backbone and the tilt of every row; a signed product stands for its backbone."""
+        stage = _stage_of(grid.log_factors, branches, grid.negative if signed else None)
+        log_backbone, tilt = stage.log_backbone, stage.tilt
+        return (
+            product(stage.branches[0] if log_backbone is None else Branch(1.0, 0.0, log_backbone)),
+            zeros if tilt is None else Branch(1.0, 0.0, tilt).log_sizes(data.codes, data.bins),
+        )
 
     zeros = np.zeros(len(data.codes))
     anchor_backbone, anchor_tilt = vectors(anchor)

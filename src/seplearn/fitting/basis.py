@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from seplearn.kernels.arrays import FloatArray
-from seplearn.table.binning import Axis, CategoricalAxis
+from seplearn.table.binning import Axis
 
 Basis = Literal["tent", "monomial"]
 PenaltyKind = Literal["degree", "degree2", "tent_level"]
@@ -72,17 +72,13 @@ def axis_basis(
     far they are from the mean of the others, and its penalty pulls them there, not to zero.
     """
     seen = frequencies > 0
-    if isinstance(axis, CategoricalAxis):
-        main = np.flatnonzero(seen[: len(axis.levels)])
+    is_main = np.isin(axis.describe().meanings, ("range", "level"))
+    main = np.flatnonzero(seen & is_main)
+    if axis.kind == "categorical" or not len(main):
         functions, order = np.eye(len(main)), np.zeros(len(main))
     else:
-        main = np.flatnonzero(seen[: len(axis.edges) + 1])
-        functions, order = np.empty((0, 0)), np.empty(0)
-        if len(main):
-            u = _unit(centres[main])
-            functions, order = (
-                tents(u, degree) if basis == "tent" else monomials(2.0 * u - 1.0, degree)
-            )
+        u = _unit(centres[main])
+        functions, order = tents(u, degree) if basis == "tent" else monomials(2.0 * u - 1.0, degree)
     apart = np.setdiff1d(np.flatnonzero(seen), main)
     m = functions.shape[1]
     values = np.zeros((axis.n_bins, m + len(apart)))

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from seplearn._workers import Workers
-from seplearn.fitting.growth import Fitted, Validation, fit_joint
-from seplearn.fitting.losses import SquaredError
+from seplearn.fitting.growth import Validation, fit_joint
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
 from seplearn.fitting.stagewise import OnStage, fit_stagewise
 from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.model.model import SeparationModel
+from seplearn.model.record import StageRecord
 from seplearn.table.columns import Table
 from seplearn.table.training import TargetUnit
 
@@ -55,30 +56,28 @@ def _first(given: dict[str, bool]) -> str:
 
 def make_validation(
     data: TrainingData,
+    options: FitOptions,
     held_out: tuple[Table, list[int], FloatArray] | None,
     unit: TargetUnit,
     groups: IntArray | None,
-    early_stopping: str | bool,
-    fraction: float,
 ) -> Validation:
     """What the number of stages is chosen by."""
     if held_out is not None:
         table, columns, y = held_out
         codes = data.bins.codes(table, columns)
-        return Validation(
-            eval_set=HeldOut(codes, unit.measured(y), np.ones(len(y)), SquaredError())
-        )
+        loss = options.loss_function.suited_to(data.target, data.weight)
+        return Validation(eval_set=HeldOut(codes, unit.measured(y), np.ones(len(y)), loss))
     n_rows = len(data.target)
-    if early_stopping == "auto":
+    if options.early_stopping == "auto":
         chooses = float(data.weight.sum()) >= FEWEST_ROWS  # a row of weight 2 is two rows
     else:
-        chooses = bool(early_stopping)
+        chooses = bool(options.early_stopping)
         if chooses and n_rows < N_FOLDS:
             raise ValueError(
                 f"early_stopping=True needs at least as many rows as folds ({N_FOLDS}), "
                 f"got {n_rows}"
             )
-    return Validation(chooses=chooses, groups=groups, fraction=fraction)
+    return Validation(chooses=chooses, groups=groups, fraction=options.validation_fraction)
 
 
 def fit_model(
@@ -89,8 +88,8 @@ def fit_model(
     seed: np.random.SeedSequence,
     workers: Workers,
     on_stage: OnStage,
-) -> Fitted:
+) -> tuple[SeparationModel, list[StageRecord]]:
     """Fit the model that ``options`` asks for."""
     if options.refine == "scalars":
-        return Fitted(*fit_stagewise(data, options, seed, workers, on_stage))
+        return fit_stagewise(data, options, seed, workers, on_stage)
     return fit_joint(data, options, validation, n_bootstrap, seed, workers, on_stage)

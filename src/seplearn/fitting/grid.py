@@ -59,7 +59,7 @@ def refine_rules(
         ridge=options.ridge + _NUMERICAL_RIDGE * energy + np.finfo(float).tiny,
         v_min=math.exp(-clamp),
         v_max=math.exp(clamp),
-        kappa=options.loss_function.suited_to(residual, data.weight).grid_threshold,
+        threshold=options.loss_function.suited_to(residual, data.weight).grid_threshold,
         two_branches=branches == (True, True),
         signed=options.products == "single",
     )

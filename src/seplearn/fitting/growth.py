@@ -12,7 +12,6 @@ from seplearn._workers import Workers
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
 from seplearn.fitting.joint.curves import Curves
 from seplearn.fitting.joint.fit import JointFit, Move, constant_model
-from seplearn.fitting.losses import Loss
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.selection import (
     ErrorPath,
@@ -24,9 +23,10 @@ from seplearn.fitting.selection import (
 from seplearn.fitting.stagewise import OnStage
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.kernels.random import bootstrap_counts
+from seplearn.losses import Loss
 from seplearn.model.edit import mean_model
 from seplearn.model.model import SeparationModel
-from seplearn.model.record import SizePath, StageRecord
+from seplearn.model.record import StageRecord
 
 _BOOTSTRAP_SWEEPS = 10
 
@@ -39,15 +39,6 @@ class Validation:
     eval_set: HeldOut | None = None
     groups: IntArray | None = None
     fraction: float = 0.15
-
-
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """A model with the records of its stages and of the choice of its size."""
-
-    model: SeparationModel
-    history: list[StageRecord]
-    size_paths: tuple[SizePath, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +72,7 @@ def fit_joint(
     seed: np.random.SeedSequence,
     workers: Workers,
     on_stage: OnStage,
-) -> Fitted:
+) -> tuple[SeparationModel, list[StageRecord]]:
     """Fit the default model.
 
     Every fit holds out a part of the rows while it grows. Their errors there choose the number of
@@ -90,7 +81,7 @@ def fit_joint(
     """
     constant = constant_model(data, options)
     if np.ptp(data.target) == 0.0 and options.fit_intercept:
-        return Fitted(constant, [])
+        return constant, []
     starts_seed, parts_seed = seed.spawn(2)
     parts = _parts(data, options, validation, parts_seed)
     if parts:
@@ -101,12 +92,13 @@ def fit_joint(
     else:
         starts, records = _grow_fully(data, options, starts_seed, workers, on_stage)
         paths = ()
+    constant = replace(constant, size_paths=paths)
     model = mean_model([fit.model() for fit in starts])
     if model.is_constant:
         _say_constant(validation.chooses)
-        return Fitted(constant, [], paths)
+        return constant, []
     replicates = _bootstrap(data, starts, n_bootstrap, parts_seed, workers)
-    return Fitted(replace(model, replicates=replicates), records, paths)
+    return replace(model, replicates=replicates, size_paths=paths), records
 
 
 def _parts(
@@ -116,11 +108,11 @@ def _parts(
     seed: np.random.SeedSequence,
 ) -> list[_Part]:
     """What every fit grows on and what it predicts; none where nothing can be held out."""
-    loss = options.loss_function.suited_to(data.target, data.weight)
     if validation.eval_set is not None:
-        return [_Part(data, replace(validation.eval_set, loss=loss))] * options.n_starts
+        return [_Part(data, validation.eval_set)] * options.n_starts
     if not validation.chooses:
         return []
+    loss = options.loss_function.suited_to(data.target, data.weight)
     shuffle = int(seed.generate_state(1)[0])
     pairs = held_out_parts(data, validation.groups, validation.fraction, shuffle, options.n_starts)
     parts = [_Part(data.rows(kept), _held_out(data, held, loss)) for kept, held in pairs]

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from seplearn._params import TSLParameters
-from seplearn.fitting.losses import LOSSES, Loss
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, SortedRows
 from seplearn.kernels.sums import sort_by_bin
+from seplearn.losses import LOSSES, Loss
 from seplearn.table.binning import Bins
 
 Scalars = Literal["nnls", "ols"]

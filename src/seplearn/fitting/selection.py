@@ -12,9 +12,9 @@ import numpy as np
 
 from seplearn._workers import SerialWorkers, Workers
 from seplearn.fitting.draws import axis_hashes, row_keys
-from seplearn.fitting.losses import Loss
 from seplearn.fitting.options import TrainingData
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
+from seplearn.losses import Loss
 from seplearn.model.record import SizePath
 
 _Fit = TypeVar("_Fit")

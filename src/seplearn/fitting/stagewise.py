@@ -63,7 +63,7 @@ def fit_stagewise(
         fitted = scales.fitted
         model = SeparationModel(data.bins, scales.intercept, tuple(scales.apply(stages)))
         records.append(
-            _record(model, data, grids, aggregate, fitted, time.perf_counter() - started)
+            _record(model, data, options, grids, aggregate, fitted, time.perf_counter() - started)
         )
         if on_stage(model.stages[-1], records[-1]):
             break
@@ -111,13 +111,15 @@ def stage_branches(residual: FloatArray) -> tuple[bool, bool]:
 def _record(
     model: SeparationModel,
     data: TrainingData,
+    options: FitOptions,
     grids: list[Grid],
     aggregate: Aggregate,
     fitted: FloatArray,
     seconds: float,
 ) -> StageRecord:
+    loss = options.loss_function.suited_to(data.target - fitted, data.weight)
     return StageRecord(
-        loss=float(np.average((data.target - fitted) ** 2, weights=data.weight)),
+        loss=float(np.average(loss.of_rows(data.target, fitted), weights=data.weight)),
         n_kept=len(aggregate.kept),
         n_grids=len(grids),
         mean_actions=float(np.mean([grid.n_actions for grid in grids])),

@@ -65,7 +65,7 @@ class RefineRules(NamedTuple):
     ridge: float  # > 0, so that every 2x2 system has a solution
     v_min: float
     v_max: float
-    kappa: float  # Huber threshold; infinity is squared error
+    threshold: float  # residuals beyond it count linearly; infinity is squared error
     two_branches: bool  # else there is no - product
     signed: bool  # factors may turn negative (the paper's one-product ablation)
 

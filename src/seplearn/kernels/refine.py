@@ -50,7 +50,7 @@ def initial_scalars(
     """
     total = up = down = square = 0.0
     for i in range(residual.shape[0]):
-        w = huber_weight(times[i], residual[i], rules.kappa)
+        w = huber_weight(times[i], residual[i], rules.threshold)
         total += w
         up += w * max(residual[i], 0.0)
         down += w * max(-residual[i], 0.0)
@@ -305,7 +305,7 @@ def start_grid(
     )
     for j in range(p):
         state.is_cut[offset[j + 1] - 1] = not is_categorical[j]
-    fill_sums(state, rules.kappa)
+    fill_sums(state, rules.threshold)
     return state
 
 

@@ -102,10 +102,10 @@ def _compiled_add_two(sums, bin_, s11, t1):  # type: ignore[no-untyped-def]  # n
 
 
 @part
-def huber_weight(weight: float, residual: float, kappa: float) -> float:
-    """Return w min(1, kappa / |r|); an infinite kappa leaves squared error."""
+def huber_weight(weight: float, residual: float, threshold: float) -> float:
+    """Return w min(1, threshold / |r|); an infinite threshold leaves squared error."""
     size = abs(residual)
-    return weight if size <= kappa else weight * kappa / size
+    return weight if size <= threshold else weight * threshold / size
 
 
 @kernel
@@ -146,14 +146,14 @@ def rows_of_bag(everyone: SortedRows, offset: IntArray, times: FloatArray, bag: 
 
 
 @part
-def fill_sums(state: GridState, kappa: float) -> None:
+def fill_sums(state: GridState, threshold: float) -> None:
     """ComputeSufficientStatistics for every bin of every axis, from the rows as they are."""
     n, p = state.codes.shape
     for i in range(n):
         times = state.times[i]
         if times > 0.0:
             plus, minus, r = state.rows[i, 1], state.rows[i, 2], state.rows[i, 3]
-            w = huber_weight(state.rows[i, 0], r, kappa)
+            w = huber_weight(state.rows[i, 0], r, threshold)
             s11, s22, s12 = w * plus * plus, w * minus * minus, w * plus * minus
             t1, t2 = w * r * plus, w * r * minus
             for j in range(p):
@@ -175,8 +175,8 @@ def multiply_row(
     plus, minus, r = state.rows[i, 1], state.rows[i, 2], state.rows[i, 3]
     new_plus, new_minus = plus * v_plus, minus * v_minus
     new_r = r - (new_plus - plus) + (new_minus - minus)
-    w = huber_weight(state.rows[i, 0], r, rules.kappa)
-    new_w = huber_weight(state.rows[i, 0], new_r, rules.kappa)
+    w = huber_weight(state.rows[i, 0], r, rules.threshold)
+    new_w = huber_weight(state.rows[i, 0], new_r, rules.threshold)
     state.rows[i, 1], state.rows[i, 2], state.rows[i, 3] = new_plus, new_minus, new_r
     s11 = new_w * new_plus * new_plus - w * plus * plus
     t1 = new_w * new_r * new_plus - w * r * plus

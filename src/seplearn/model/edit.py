@@ -35,6 +35,7 @@ def scaled(model: SeparationModel, factor: float, origin: float = 0.0) -> Separa
         replicates=tuple(scaled(other, factor, origin) for other in model.replicates),
         bags=tuple(bag.scaled(factor) for bag in model.bags),
         effects=None if model.effects is None else model.effects * factor,
+        size_paths=tuple(path.scaled(factor) for path in model.size_paths),
     )
 
 
@@ -45,4 +46,5 @@ def select_stages(model: SeparationModel, stages: Sequence[int]) -> SeparationMo
         stages=tuple(model.stages[s] for s in stages),
         replicates=tuple(select_stages(other, stages) for other in model.replicates),
         bags=tuple(model.bags[s] for s in stages) if model.bags else (),
+        size_paths=(),
     )

@@ -22,6 +22,8 @@ _LARGEST = sys.float_info.max
 class Evaluation:
     """Errors of predictions on some rows; sums over many rows only, no single row.
 
+    They are the same measures whatever loss a model was fitted with, so that models compare.
+
     Attributes
     ----------
     n_rows : int

@@ -8,7 +8,7 @@ import math
 import os
 import stat
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,11 +26,12 @@ from seplearn.model.header import (
     plain_range,
     plain_record,
     read_parameters,
+    read_path,
     read_range,
     read_record,
 )
 from seplearn.model.model import SeparationModel
-from seplearn.model.record import StageRecord
+from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Branch, Stage
 from seplearn.model.version3 import as_version_4
@@ -43,7 +44,7 @@ FORMAT = "seplearn-model"
 VERSION = 4
 _HEADER = {
     "format", "version", "library", "estimator", "names", "frame", "target", "evaluation", "axes",
-    "intercept", "stages", "history", "params",
+    "intercept", "stages", "history", "size_paths", "params",
 }  # fmt: skip
 _ARRAYS = {
     "frequencies", "edges", "values", "log_factors", "coefficients", "negative",
@@ -127,6 +128,7 @@ def encode(stored: StoredModel) -> bytes:
             for stage in stored.model.stages
         ],
         "history": [plain_record(record) for record in stored.history],
+        "size_paths": [asdict(path) for path in stored.model.size_paths],
         "params": {name: plain_parameter(value) for name, value in stored.params.items()},
     }
     arrays = (
@@ -278,6 +280,7 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
         finite(header["intercept"]),
         _stages(header["stages"], arrays, bins),
         effects=_effects(arrays, bins),
+        size_paths=_size_paths(header["size_paths"]),
     )
     model = replace(model, replicates=_replicates(model, arrays))
     if _REFERENCE_ARRAYS & set(arrays):
@@ -296,6 +299,14 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
         header["estimator"],
         None if kept is None else Evaluation.from_plain(kept),
     )
+
+
+def _size_paths(values: Any) -> tuple[SizePath, ...]:
+    require(isinstance(values, list), "paths of sizes must be a list")
+    paths = tuple(read_path(path) for path in values)
+    chosen = sum(path.chosen is not None for path in paths)
+    require(not paths or chosen == 1, "one path of sizes must be chosen")
+    return paths
 
 
 def _bins(headers: list[Any], arrays: Arrays, texts: Supply) -> Bins:

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from seplearn.model.checks import Supply, count, finite, require, size, table
-from seplearn.model.record import StageRecord
+from seplearn.model.checks import Supply, count, finite, flag, require, size, table
+from seplearn.model.record import SizePath, StageRecord
 
 _WORDS_OF_STATE = 624  # of the Mersenne twister
 # What not every way of fitting knows, and 0.1.0 did not.
 _OPTIONAL = ("cancellation", "freedom", "validation_loss", "n_sweeps")
+_PATH = {field.name for field in fields(SizePath)}
 _RECORD = {field.name for field in fields(StageRecord)} - {"scalars"} | {"n_scalars"}
 
 
@@ -56,6 +57,18 @@ def read_record(values: Any, scalars: Supply) -> StageRecord:
         seconds=finite(given["seconds"]),
         **{name: None if given[name] is None else size(given[name]) for name in _OPTIONAL},
     )
+
+
+def read_path(values: Any) -> SizePath:
+    """A path of sizes, which is written as it is."""
+    given = table(values, _PATH, "a path of sizes")
+    lists = [given["losses"], given["errors"]]
+    require(all(isinstance(part, list) for part in lists), "a path of sizes must hold lists")
+    losses, errors = (tuple(size(value) for value in part) for part in lists)
+    require(len(losses) == len(errors) > 0, "lengths of a path of sizes")
+    chosen = given["chosen"]
+    taken = None if chosen is None else count(chosen, len(losses) - 1)
+    return SizePath(flag(given["main_effects"]), losses, errors, taken)
 
 
 def plain_parameter(value: Any) -> Any:

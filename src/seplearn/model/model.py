@@ -11,6 +11,7 @@ import numpy as np
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.kernels.evaluate import log_products
 from seplearn.model.bag import Bag
+from seplearn.model.record import SizePath
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
 from seplearn.table.binning import Bins
@@ -30,6 +31,8 @@ class SeparationModel:
         The same stages refitted to bootstrap samples, from which bands are made; may be empty.
     reference : Reference or None
         Training rows, as bins, over which explanations average.
+    size_paths : tuple of SizePath
+        How well models of growing size predicted held-out rows, if the size was chosen so.
     bags : tuple of Bag
         The grids every stage was made from, if they were kept; not saved in files.
 
@@ -51,6 +54,7 @@ class SeparationModel:
     reference: Reference | None = None
     bags: tuple[Bag, ...] = ()
     effects: FloatArray | None = None
+    size_paths: tuple[SizePath, ...] = ()
 
     def with_scalars(
         self, scalars: Sequence[tuple[float, float]], intercept: float

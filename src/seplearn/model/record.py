@@ -12,8 +12,8 @@ class StageRecord:
     Attributes
     ----------
     loss : float
-        Weighted mean loss on the training rows after everything was refitted: the squared error,
-        or Huber's.
+        Weighted mean, over the training rows, of what ``loss`` names, after everything was
+        refitted.
     n_kept, n_grids : int
         Bagged grids averaged, of those fitted.
     mean_actions : float
@@ -31,8 +31,7 @@ class StageRecord:
     freedom : float or None
         Effective degrees of freedom of all curves; None where smoothness is not learned.
     validation_loss : float or None
-        Mean squared error, on rows that were held out, of a model with as many stages. With
-        ``loss="huber"`` errors beyond a threshold count linearly in it.
+        The same mean, of a model with as many stages, over rows that were held out.
     n_sweeps : float or None
         Sweeps of alternating least squares, a whole number; None for
         :class:`seplearn.TSLRegressor`.
@@ -60,7 +59,10 @@ class StageRecord:
     n_sweeps: float | None = None
 
     def scaled(self, factor: float, origin: float = 0.0) -> StageRecord:
-        """The record of the same fit to a target times ``factor`` plus ``origin``."""
+        """The record of the same fit to a target times ``factor`` plus ``origin``.
+
+        Losses are in the square of the target's unit.
+        """
         return replace(
             self,
             loss=self.loss * factor * factor,

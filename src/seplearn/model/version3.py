@@ -9,7 +9,13 @@ import numpy as np
 from seplearn.model.checks import finite, require
 from seplearn.model.container import Arrays
 
-_LATER = {"estimator": "TSLRegressor", "frame": None, "target": None, "evaluation": None}
+_LATER = {
+    "estimator": "TSLRegressor",
+    "frame": None,
+    "target": None,
+    "evaluation": None,
+    "size_paths": [],
+}
 _AXIS = {"values": False, "range": None}
 
 

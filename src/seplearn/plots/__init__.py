@@ -16,6 +16,7 @@ from seplearn.plots.maps import plot_map
 from seplearn.plots.reconstruction import plot_reconstruction
 from seplearn.plots.roles import plot_roles
 from seplearn.plots.shapley import plot_shapley
+from seplearn.plots.size_path import plot_size_path
 from seplearn.plots.stages import plot_stages
 from seplearn.plots.tilt import plot_tilt
 
@@ -33,6 +34,7 @@ __all__ = [
     "plot_reconstruction",
     "plot_roles",
     "plot_shapley",
+    "plot_size_path",
     "plot_stages",
     "plot_tilt",
 ]

@@ -150,7 +150,7 @@ def _numbers(y: Any, may_be_unknown: bool) -> FloatArray:
 
 @dataclass(frozen=True)
 class TargetUnit:
-    """What a fit measures the target in: ``(y - origin) / scale``.
+    """What a fit measures the target in: ``(y - origin) / scale``; which unit, the loss says.
 
     Attributes
     ----------
@@ -167,7 +167,10 @@ class TargetUnit:
 
     @staticmethod
     def of(y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:
-        """The unit of a target; raises for numbers at the ends of what a float can hold."""
+        """The standard deviation of a target, for a loss that is the same in every unit.
+
+        Raises for numbers at the ends of what a float can hold.
+        """
         size = float(np.abs(y).max())
         if size and not _SMALLEST_TARGET <= size <= _LARGEST_TARGET:
             rule = (

@@ -16,7 +16,6 @@ from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.fitting.joint.prune import Pruning, prune
 from seplearn.fitting.joint.sweep import Rules, sweep
-from seplearn.fitting.losses import Loss
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.scalars import least_squares
 from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
@@ -24,6 +23,7 @@ from seplearn.fitting.stagewise import fit_stage
 from seplearn.kernels.arrays import FloatArray, RandomState
 from seplearn.kernels.evaluate import weighted_dot
 from seplearn.kernels.isotonic import make_monotone
+from seplearn.losses import Loss
 from seplearn.model.bag import Bag
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
@@ -33,7 +33,9 @@ N_SWEEPS = 12  # over everything, after each new stage, at least
 # A model that is to stay small is swept longer: its few curves must carry everything. In a large
 # one more sweeps fit noise in early stages that later ones would have left alone.
 STAGE_SWEEPS = 200
-_SMALLEST_LAMBDA = 1e-3  # of a new branch, in standard deviations of y
+# Of a new branch, in standard deviations of y: zero has no log. A hundredth or a hundred times as
+# much changed the cross-validated error of eight small tables by less than 1 %, as other seeds do.
+_SMALLEST_LAMBDA = 1e-3
 # A curve says nothing if predictions without it differ by less than this share of the noise, both
 # as mean squares. While the model grows a curve may still come to say something: the share is
 # smaller then.
@@ -41,7 +43,6 @@ _QUIET = 1e-5
 _QUIET_AT_LAST = 3e-4
 _LAST_SWEEPS = 12  # over all rows, by a model that grew on a part of them
 _SWEEPS_AFTER_PRUNING = 2
-_STARTING_FREEDOM = 5.0  # of a curve, before it is known
 # A target whose mean is farther from zero, in standard deviations, starts at its mean: a level that
 # says nothing is not for products to carry.
 _LARGEST_LEVEL = 4.0
@@ -138,7 +139,7 @@ class JointFit:
             scalars=tuple(stage.lambdas for stage in self.curves.stages),
             intercept=self.curves.intercept,
             cancellation=self.cancellation,
-            freedom=self.curves.freedom,
+            freedom=self.curves.freedom if self._learns else None,
         )
 
     def refine(self, n_sweeps: int, rate: float) -> None:
@@ -214,7 +215,7 @@ class JointFit:
             present=present,
             active=active,
             penalties=first_penalties(data, self._options),
-            freedom=np.full((data.bins.n_axes, 2), 0.5 * _STARTING_FREEDOM),
+            freedom=np.zeros((data.bins.n_axes, 2)),
             reach=np.zeros((data.bins.n_axes, 2)),
             bag=bag,
         )
@@ -285,13 +286,17 @@ class JointFit:
         """The loss, suited to the residuals of this moment."""
         return self._options.loss_function.suited_to(self._residual, self._data.weight)
 
+    @property
+    def _learns(self) -> bool:
+        """Whether the smoothness of curves is learned, not given."""
+        return self._options.smoothness == "auto"
+
     def _rules(self, rate: float) -> Rules:
-        learns = self._options.smoothness == "auto"
         return Rules(
             loss=self._loss_now,
             energy=self._energy,
             fit_intercept=self._options.fit_intercept,
-            rate=rate if learns else 0.0,
+            rate=rate if self._learns else 0.0,
         )
 
 
@@ -365,7 +370,7 @@ def starting_curves(
         values=np.zeros(int(data.bins.offset[-1])),
         active=varying,
         penalties=first_penalties(data, options)[:, 0].copy(),
-        freedom=np.where(varying, _STARTING_FREEDOM, 0.0),
+        freedom=np.zeros(n_axes),
     )
     return Curves(mean if options.fit_intercept and far else 0.0, effects)
 

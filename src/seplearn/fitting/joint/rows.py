@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from seplearn.fitting.losses import Loss
 from seplearn.kernels import rows as kernels
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from seplearn.losses import Loss
 
 ROWS_PER_BLOCK = 1 << 16  # fixed, as the order of additions depends on it and with it the last bits
 

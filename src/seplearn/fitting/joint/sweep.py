@@ -13,10 +13,10 @@ import numpy as np
 from seplearn.fitting.carriers import Carrier
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
-from seplearn.fitting.losses import Loss
 from seplearn.kernels.arrays import BoolArray, FloatArray
 from seplearn.kernels.block import scale_step, solve, solve_effect
 from seplearn.kernels.rows import RRUU, RRVV, UU, UUUU, VV, VVVV
+from seplearn.losses import Loss
 
 # Share of the rows carrying a stage that is left for the noise at least: without this bound curves
 # of nearly noise-free tables would be smoothed away.

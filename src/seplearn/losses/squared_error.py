@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from seplearn.fitting.losses.base import Working
 from seplearn.kernels.arrays import FloatArray
+from seplearn.losses.base import Working
+from seplearn.table.training import TargetUnit
 
 
 @dataclass(frozen=True)
 class SquaredError:
     """The squared difference: a least-squares problem as it stands."""
 
+    meaning: ClassVar[str] = "the squared difference"
     grid_threshold: float = math.inf
     rate: float = 1.0
+
+    def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:
+        return TargetUnit.of(y, weight, has_constant)
 
     def suited_to(self, residual: FloatArray, weight: FloatArray) -> SquaredError:  # noqa: ARG002
         return self

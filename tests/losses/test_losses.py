@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from seplearn.fitting.losses import LOSSES, Huber, SquaredError
-from seplearn.fitting.losses.huber import weighted_median
+from seplearn.losses import LOSSES, Huber, SquaredError
+from seplearn.losses.huber import weighted_median
 from tests import naive
 
 pytestmark = pytest.mark.interpreted

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from seplearn.kernels.arrays import FloatArray
+from seplearn.table.training import TargetUnit
 
 
 class Working(NamedTuple):
@@ -22,6 +23,11 @@ class Loss(Protocol):
     """
 
     @property
+    def meaning(self) -> str:
+        """What it is, for the documentation of the parameter ``loss``: part of a sentence."""
+        ...
+
+    @property
     def grid_threshold(self) -> float:
         """The residual beyond which a row counts linearly while a grid is refined."""
         ...
@@ -32,6 +38,10 @@ class Loss(Protocol):
 
         Below one where the least-squares problem changes from sweep to sweep.
         """
+        ...
+
+    def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:
+        """What the target is measured in while it is fitted."""
         ...
 
     def suited_to(self, residual: FloatArray, weight: FloatArray) -> Loss:
@@ -47,5 +57,5 @@ class Loss(Protocol):
         ...
 
     def of_rows(self, target: FloatArray, prediction: FloatArray) -> FloatArray:
-        """The loss of every row, before weights."""
+        """The loss of every row, before weights, in the square of the target's unit."""
         ...

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from seplearn.fitting.losses.base import Working
 from seplearn.kernels.arrays import FloatArray
+from seplearn.losses.base import Working
+from seplearn.table.training import TargetUnit
 
 _THRESHOLD = 1.345  # 95 % efficiency under normal errors, in units of a robust scale
 _NORMAL = 1.4826  # the standard deviation of a normal sample over its median absolute deviation
@@ -22,8 +24,15 @@ class Huber:
     It is minimised as a squared error with the weights min(1, k / |r|).
     """
 
+    meaning: ClassVar[str] = (
+        "the same up to a threshold k and linear beyond it, so that a row with residual r has the "
+        "weight min(1, k/abs(r)); k is 1.345 times a robust scale of the residuals"
+    )
     threshold: float = math.inf
     rate: float = 0.5
+
+    def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:
+        return TargetUnit.of(y, weight, has_constant)
 
     @property
     def grid_threshold(self) -> float:
