@@ -170,7 +170,8 @@ def test_the_whole_text_has_the_weight_of_every_stage():
     strong = tilted([RISING, ONES, ONES], [FLAT, WORDS, FLAT])
     result = roles_of(strong, SENTENCES["nothing"][0])
     assert str(result) == (
-        "stage 0 (100 %): x0 scales; x1 directs, up for a, down for b\n1 other stage (0 % together)"
+        "stage 0, x1 × x0 (100 %): x0 scales; x1 directs, up for a, down for b\n"
+        "1 other stage (0 % together)"
     )
     result = roles_of(strong, strong.scaled(2.0))
     assert [stage.weight for stage in result.stages] == pytest.approx([0.2, 0.8])

@@ -41,7 +41,8 @@ def test_ice_draws_a_line_per_row_and_their_mean():
     np.testing.assert_array_equal(thin[3].get_ydata()[::2], result.values[3, 1:-1])
     assert panel.get_title() == "prediction of 40 rows"
     centred = explain.ice(fitted(), "region", table()[:40], stage=1).plot(centred=True).axes[0]
-    assert centred.get_title() == "stage 1 of 40 rows, centred"
+    assert centred.get_title().startswith("stage 1: income")
+    assert centred.get_title().endswith("\n40 rows, centred")
     assert all(line.get_ydata()[0] == 0.0 for line in centred.lines[:41])
     missing = explain.ice(fitted(), LONG, table()[:40]).plot().axes[0]
     assert sum(line.get_marker() == "D" for line in missing.lines) == 2
@@ -68,7 +69,9 @@ def test_a_local_explanation_is_a_waterfall_to_the_prediction():
     figure = result.plot()
     waterfall, shares, tilts = figure.axes[:3]
     order = np.argsort(-np.abs(result.contributions))
-    assert rows(waterfall) == ["intercept", *(f"stage {s}" for s in order), "prediction"]
+    first = [word.split(":")[0] for word in rows(waterfall)]
+    assert first == ["intercept", *(f"stage {s}" for s in order), "prediction"]
+    assert "× 3 more" in rows(waterfall)[1]
     bars = waterfall.patches
     ends = [bar.get_x() + bar.get_width() for bar in bars]
     assert ends[-1] == pytest.approx(result.prediction)
@@ -178,7 +181,7 @@ def test_interactions_roles_stages_and_tilt():
     panels = diagnostics.plot().axes
     assert len(panels) == 1 + min(3, int((~diagnostics.constant).sum()))
     flat = explain.tilt(one_branch(), 0).plot()
-    assert "stage 0 has no tilt" in words(flat.axes[0])[0]
+    assert "has no tilt" in words(flat.axes[0])[0]
 
 
 def test_the_tilt_of_levels_is_drawn_by_its_sign():
@@ -198,9 +201,9 @@ def test_the_tilt_of_levels_is_drawn_by_its_sign():
 
 def test_maps_and_reconstruction():
     both = explain.maps(fitted(), 0, ("x", "region")).plot()
-    assert [a.get_title() for a in both.axes[:2]] == [
-        "stage 0: where it is active", "which way it points",
-    ]  # fmt: skip
+    titles = [a.get_title().split("\n")[-1] for a in both.axes[:2]]
+    assert titles == ["where it is active", "which way it points"]
+    assert both.axes[0].get_title().startswith("stage 0: income")
     assert rows(both.axes[0]) == ["<b>east</b>", "north", "south", "(missing)"]
     single = explain.maps(one_branch(), 0, (LONG, "0/1")).plot()
     assert len(single.axes) == 2  # the map and its colour bar
@@ -221,6 +224,8 @@ def test_bags_have_three_rows():
     assert thin
     assert set(thin) <= {6 + 1, 4 + 2, 9 + 1}  # extremes; kept and anchor; all; each and the mean
     titles = [a.get_title(loc="left") for a in figure.axes if a.get_title(loc="left")]
+    assert titles[0].startswith("stage 0: ")
+    titles[0] = titles[0].split("\n")[1]
     assert titles == ["smallest (blue) and largest (orange) scale", "averaged", "all grids"]
 
 

@@ -158,7 +158,10 @@ def _stages(model: SeparationEstimator) -> str:
     roles = explain.roles(model)
     ordered = sorted(roles.stages, key=lambda stage: -stage.weight)
     listed = [stage for stage in ordered if stage.weight >= _SMALLEST]
-    rows = [(str(stage.stage), percent(stage.weight), stage.sentence) for stage in listed]
+    rows = [
+        (str(stage.stage), percent(stage.weight), f"{stage.stage_name}: {stage.sentence}")
+        for stage in listed
+    ]
     if roles.effects:
         effects = f"main effects: {', '.join(roles.effects)}"
         rows.insert(0, ("", percent(roles.effects_weight), effects))

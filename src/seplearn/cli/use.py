@@ -163,12 +163,12 @@ def explain(model: str, table: str, row: int, as_json: bool, missing: tuple[str,
 
 
 def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
-    """The largest main effects by name and stages by number, the others in one step each."""
+    """The largest main effects and stages by name, the others in one step each."""
     steps = []
     if local.effects.any():
         names = [f"main effect of {shortened(name, 24)}" for name in local.names]
         steps += _largest(local.effects, names, _MOST_FEATURES, "other main effect")
-    names = [f"stage {s}" for s in range(len(local.contributions))]
+    names = [f"stage {s}: {shortened(name, 24)}" for s, name in enumerate(local.stage_names)]
     return steps + _largest(local.contributions, names, _MOST_STAGES, "other stage")
 
 
@@ -186,9 +186,10 @@ def _largest(
 def _features(local: LocalExplanation) -> str:
     """What every feature does in the stage that contributes most."""
     s = int(np.argmax(np.abs(local.contributions)))
+    stage = f"stage {s} ({local.stage_names[s]})"
     log_backbone, tilt = np.log(local.backbone[s]), local.tilt[s]
     if np.isnan(log_backbone).all() and np.isnan(tilt).all():
-        return f"Factors of stage {s}, which contributes most, have signs: no backbone, no tilt."
+        return f"Factors of {stage}, which contributes most, have signs: no backbone, no tilt."
     sizes = np.abs(np.nan_to_num(log_backbone)) + np.abs(np.nan_to_num(tilt))
     rows = [
         (
@@ -200,7 +201,7 @@ def _features(local: LocalExplanation) -> str:
         for j in np.argsort(-sizes, kind="stable")[:_MOST_FEATURES]
     ]
     what = (
-        f"Stage {s} contributes most. In it the backbone of a feature multiplies the size, and the "
+        f"{stage[0].upper()}{stage[1:]} contributes most. In it the backbone of a feature multiplies the size, and the "
         "tilts of all features add up to the direction: up if positive, down if negative."
     )
     return f"{wrapped(what)}\n\n" + table(
@@ -222,6 +223,7 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
         "stages": [
             {
                 "stage": s,
+                "stage_name": local.stage_names[s],
                 "contribution": float(local.contributions[s]),
                 "backbone": dict(zip(local.names, plain(local.backbone[s]), strict=True)),
                 "tilt": dict(zip(local.names, plain(local.tilt[s]), strict=True)),

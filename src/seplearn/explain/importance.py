@@ -26,6 +26,8 @@ class Importance(Explanation):
     ----------
     names : tuple of str
         Of the features.
+    stage_names : tuple of str
+        The features that every stage depends on.
     backbone, tilt : array of shape (n_stages, p)
         Variance over the rows of b_j and of d_j in every stage. A stage of one product has that
         product's factors for backbones and no tilt.
@@ -56,6 +58,7 @@ class Importance(Explanation):
     _figure: ClassVar[str] = "plot_importance"
 
     names: tuple[str, ...]
+    stage_names: tuple[str, ...]
     backbone: FloatArray
     tilt: FloatArray
     stage_weights: FloatArray
@@ -96,6 +99,7 @@ class Importance(Explanation):
         n_stages, p = self.backbone.shape
         columns = {
             "stage": np.repeat(np.arange(n_stages), p),
+            "stage_name": np.repeat(np.array(self.stage_names, dtype=object), p),
             "stage_weight": np.repeat(self.stage_weights, p),
             "feature": list(self.names) * n_stages,
             "backbone": self.backbone.ravel(),
@@ -197,6 +201,7 @@ def _importance(
     effects_weight, stage_weights = part_weights(model, rows)
     return Importance(
         names=subject.names,
+        stage_names=subject.stage_names,
         backbone=variances[:, 0],
         tilt=variances[:, 1],
         stage_weights=stage_weights,

@@ -49,6 +49,11 @@ class Subject:
         return self.schema.labels
 
     @property
+    def stage_names(self) -> tuple[str, ...]:
+        """A name per stage, made of the features it depends on."""
+        return self.model.stage_names(self.names)
+
+    @property
     def n_stages(self) -> int:
         return len(self.model.stages)
 

@@ -69,6 +69,8 @@ class TiltDiagnostics(Explanation):
     Attributes
     ----------
     stage : int
+    stage_name : str
+        The features that the stage depends on.
     names : tuple of str
         Of the features.
     intercept : float
@@ -100,6 +102,7 @@ class TiltDiagnostics(Explanation):
     _figure: ClassVar[str] = "plot_tilt"
 
     stage: int
+    stage_name: str
     names: tuple[str, ...]
     axes: tuple[Axis, ...]
     frequencies: tuple[FloatArray, ...]
@@ -115,6 +118,7 @@ class TiltDiagnostics(Explanation):
     def _columns(self) -> dict[str, Any]:
         return {
             "stage": np.full(len(self.names), self.stage),
+            "stage_name": [self.stage_name] * len(self.names),
             "feature": list(self.names),
             "spread": self.spread,
             "share": self.share,
@@ -170,6 +174,7 @@ def diagnose(subject: Subject, stage: int, tolerance: float) -> TiltDiagnostics:
     ]
     return TiltDiagnostics(
         stage=stage,
+        stage_name=subject.stage_names[stage],
         names=subject.names,
         axes=bins.axes,
         frequencies=tuple(frequencies),

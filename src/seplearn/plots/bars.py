@@ -48,6 +48,16 @@ def spacing(count: int) -> int:
     return 1 if count <= 12 else 2 if count <= 24 else 5
 
 
+def name_stages(ax: Axes, names: Sequence[str], effects: bool) -> None:
+    """Upright ticks below bars, a number and a name each; main effects, if any, stand at -1."""
+    words = [f"{s}: {name}" for s, name in enumerate(names)]
+    places = list(range(len(words)))[:: spacing(len(words))]
+    shown = short_names(words, 26)
+    ticks = [(-1, "main effects")] * effects + [(s, shown[s]) for s in places]
+    ax.set_xticks([at for at, _ in ticks], [word for _, word in ticks], rotation=90, fontsize=8)
+    ax.set_xlabel("stage", fontsize=9)
+
+
 def heatmap(
     ax: Axes,
     rows: Sequence[str],
@@ -58,6 +68,7 @@ def heatmap(
     norm: Normalize,
     title: str = "",
     words: Sequence[Sequence[str]] | None = None,
+    longest_column: int = 16,
 ) -> None:
     """Coloured cells with the rows' and columns' names; ``words`` are written into them."""
     if not len(columns):
@@ -67,7 +78,7 @@ def heatmap(
         return
     mesh = ax.imshow(values, cmap=cmap, norm=norm, aspect="auto", interpolation="nearest")
     name_rows(ax, rows)
-    shown = short_names(columns, 16)
+    shown = short_names(columns, longest_column)
     upright = max((len(name) for name in shown), default=0) > 3
     every = 1 if upright else spacing(len(columns))
     places = np.arange(0, len(columns), every)

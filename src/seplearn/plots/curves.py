@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from seplearn._errors import out_of_range
 from seplearn.explain.curves import Curve, StageCurves
 from seplearn.plots.panel import FeatureAxis, draw
-from seplearn.plots.style import BACKBONE, DOWN, GRID, TILT, UP, number, panels
+from seplearn.plots.style import BACKBONE, DOWN, GRID, TILT, UP, number, panels, stage_title
 
 _NARROW_RANGE = 0.4  # decades
 _LEAST_FACTOR, _LEAST_TILT = 1.1, 0.1  # less of a range would magnify what is nothing
@@ -110,9 +110,9 @@ def plot_curve(curve: Curve, ax: Any = None, *, part: str | None = None) -> Any:
         if one == "factors":
             _add_legend(panel)
     if part is not None:
-        axes[0, 0].set_title(f"{_TITLES[part]}, stage {curve.stage}", fontsize=10)
+        axes[0, 0].set_title(f"{_TITLES[part]}\n{stage_title(curve.stage, curve.stage_name, 30)}", fontsize=10)
     else:
-        _head(axes, shown, f"Stage {curve.stage}", ax is None)
+        _head(axes, shown, _capital(stage_title(curve.stage, curve.stage_name)), ax is None)
     return shown
 
 
@@ -144,8 +144,12 @@ def _most_varying(curves: StageCurves, most: int) -> list[Curve]:
     return sorted(order, key=lambda curve: curve.feature)
 
 
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
 def _title(curves: StageCurves, n_shown: int) -> str:
-    text = f"Stage {curves.stage}"
+    text = _capital(stage_title(curves.stage, curves.stage_name))
     if curves.lambda_plus:
         text += rf"   $\lambda_+$ = {number(curves.lambda_plus)}"
     if curves.lambda_minus:

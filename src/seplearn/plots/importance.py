@@ -9,7 +9,7 @@ from matplotlib.colors import Normalize
 
 from seplearn.explain.importance import Importance
 from seplearn.kernels.arrays import FloatArray
-from seplearn.plots.bars import bars, heatmap, spacing
+from seplearn.plots.bars import bars, heatmap, name_stages
 from seplearn.plots.style import BACKBONE, SIZE_MAP, TILT, TOTAL, panels, stage_colour, tidy
 
 
@@ -38,8 +38,10 @@ def plot_importance(importance: Importance, ax: Any = None, *, max_features: int
     height = 1.6 + 0.22 * max(len(order), 6)
     axes, shown = panels(ax, 2, 3, (12.0, 2 * height))
     names = [importance.names[j] for j in order]
+    stages = [f"{s}: {name}" for s, name in enumerate(importance.stage_names)]
     for panel, part in zip(axes[0, :2], ("backbone", "tilt"), strict=True):
-        _stage_heatmap(panel, names, getattr(importance, part)[:, order].T, f"{part} variance")
+        values = getattr(importance, part)[:, order].T
+        _stage_heatmap(panel, names, stages, values, f"{part} variance")
     parts = (("total_backbone", BACKBONE), ("total_tilt", TILT), ("combined", TOTAL))
     for panel, (part, color) in zip((axes[0, 2], axes[1, 0], axes[1, 1]), parts, strict=True):
         values: FloatArray = getattr(importance, part)
@@ -56,12 +58,16 @@ def plot_importance(importance: Importance, ax: Any = None, *, max_features: int
     return shown
 
 
-def _stage_heatmap(panel: Any, names: list[str], values: FloatArray, title: str) -> None:
-    stages = [str(s) for s in range(values.shape[1])]
+def _stage_heatmap(
+    panel: Any, names: list[str], stages: list[str], values: FloatArray, title: str
+) -> None:
     top = float(values.max(initial=0.0)) or 1.0
     norm = Normalize(0.0, top)
     words = [[f"{value:.2g}" if value > 1e-3 * top else "" for value in row] for row in values]
-    heatmap(panel, names, stages, values, cmap=SIZE_MAP, norm=norm, title=title, words=words)
+    heatmap(
+        panel, names, stages, values, cmap=SIZE_MAP, norm=norm, title=title, words=words,
+        longest_column=28,
+    )  # fmt: skip
     panel.set_xlabel("stage", fontsize=9)
 
 
@@ -69,12 +75,9 @@ def _stage_weights(panel: Any, importance: Importance) -> None:
     """A bar per stage, and before them one of the main effects, if there are any."""
     at = np.arange(len(importance.stage_weights))
     panel.bar(at, importance.stage_weights, 0.75, color=[stage_colour(int(s)) for s in at])
-    places = at[:: spacing(len(at))]
-    if importance.effect_spread is not None:
+    has_effects = importance.effect_spread is not None
+    if has_effects:
         panel.bar(-1, importance.effects_weight, 0.75, color=TOTAL)
-        panel.set_xticks([-1, *places], ["main effects", *(str(s) for s in places)])
-    else:
-        panel.set_xticks(places)
-    panel.set_xlabel("stage", fontsize=9)
     panel.set_title("stage weights", fontsize=10)
     tidy(panel)
+    name_stages(panel, importance.stage_names, has_effects)

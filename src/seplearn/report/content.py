@@ -34,6 +34,7 @@ def page_content(
     if table is not None and (background is None or table.n_rows >= _FEWEST_BACKGROUND):
         background = _drawn(model, table, random_state)
     name = model.target_name_ or "the target"
+    names = model.stage_names_
     description = describe(model.model_, model._schema.labels)
     return {
         "title": title or f"What the model says about {name}",
@@ -46,7 +47,7 @@ def page_content(
         "spread": None if background is None else _spread(model, background),
         "features": [_encoded(feature) for feature in description["features"]],
         "stages": [
-            _encoded(_page_stage(stage)) | {"bands": _bands(model, s)}
+            _encoded(_page_stage(stage)) | {"name": names[s], "bands": _bands(model, s)}
             for s, stage in enumerate(description["stages"])
         ],
         "quality": _qualities(model, X, y),

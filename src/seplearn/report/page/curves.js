@@ -53,7 +53,7 @@ function stageBox(stage, first) {
   const told = page.roles && page.roles[stage.number];
   const body = el("div", { class: "curve-body" });
   const box = el("details", { class: "stage", "data-stage": stage.number },
-    el("summary", {}, el("b", {}, `Stage ${stage.number}`), " ",
+    el("summary", {}, el("b", {}, `Stage ${stage.number}: ${stage.name}`), " ",
       told ? el("span", { class: "note" }, `${percent(told.weight)} of the size of all ${
         effects === null ? "stages" : "parts"}`) : null,
       el("p", {}, told ? `${told.sentence}.` : stageKind(stage))),
