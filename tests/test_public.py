@@ -33,9 +33,9 @@ def test_exported_names():
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
         "BagCurves", "Curve", "FeatureRole", "Flip", "Importance", "IndividualExpectation",
-        "Interactions", "LocalExplanation", "MainEffects", "PartialDependence", "Reconstruction",
-        "Roles", "ShapleyValues", "StageContributions", "StageCurves", "StageMap", "StageRoles",
-        "TiltDiagnostics", "bags", "curves", "ice", "importance", "interactions", "local",
+        "Interactions", "LocalExplanation", "MainEffects", "PaperImportance", "PartialDependence",
+        "Reconstruction", "Roles", "ShapleyValues", "StageContributions", "StageCurves", "StageMap",
+        "StageRoles", "TiltDiagnostics", "bags", "curves", "ice", "importance", "interactions", "local",
         "main_effects", "maps", "partial_dependence", "reconstruct", "roles", "shapley", "stages",
         "tilt",
     ]  # fmt: skip
@@ -45,7 +45,7 @@ def test_exported_names():
     assert sorted(plots.__all__) == [
         "plot_bags", "plot_curve", "plot_curves", "plot_ice", "plot_importance",
         "plot_interactions", "plot_local", "plot_main_effects", "plot_map",
-        "plot_partial_dependence", "plot_reconstruction", "plot_roles", "plot_shapley",
+        "plot_paper_importance", "plot_partial_dependence", "plot_reconstruction", "plot_roles", "plot_shapley",
         "plot_stages", "plot_tilt",
     ]  # fmt: skip
 

@@ -51,7 +51,7 @@ def test_stages_are_rebuilt(factor):
 @each_size
 def test_importance_stays(factor):
     for model, large, _ in models(factor):
-        one, other = (explain.importance(m) for m in (model, large))
+        one, other = (explain.importance(m, kind="paper") for m in (model, large))
         assert_close(other.stage_weights, one.stage_weights, 1e-9)
         assert_close(other.combined, one.combined, 1e-9)
 

@@ -59,7 +59,7 @@ def test_the_tilt_belongs_to_the_third_feature(n_stages):
         result = explain.tilt(fitted(n_stages), s)
         assert result.share[2] > 0.99
         assert result.constant.tolist() == [True, True, False]
-    importance = explain.importance(fitted(n_stages))
+    importance = explain.importance(fitted(n_stages), kind="paper")
     assert importance.total_tilt.argmax() == 2
     assert importance.total_backbone[:2].min() > 100 * importance.total_backbone[2]
 

@@ -206,7 +206,7 @@ def test_sizes_are_taken_over_the_background():
     strengths = []
     for X in (case.X, case.X[case.X["pd"] > 1.0]):
         result = explain.roles(case.subject, background=X)
-        expected = explain.importance(case.subject, background=X).stage_weights
+        expected = explain.importance(case.subject, background=X, kind="paper").stage_weights
         np.testing.assert_allclose([stage.weight for stage in result.stages], expected)
         strengths.append(result.stages[0].features[0].scaling)
     assert strengths[0] != pytest.approx(strengths[1], rel=1e-3)
@@ -219,7 +219,7 @@ def test_fitted_models_have_a_sentence_per_stage(make):
     assert len(result.sentences) == len(case.model.stages)
     assert all(result.sentences)
     weights = [stage.weight for stage in result.stages]
-    np.testing.assert_allclose(weights, explain.importance(case.subject).stage_weights)
+    np.testing.assert_allclose(weights, explain.importance(case.subject, kind="paper").stage_weights)
 
 
 @pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())

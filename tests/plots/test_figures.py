@@ -48,8 +48,17 @@ def test_ice_draws_a_line_per_row_and_their_mean():
     assert sum(line.get_marker() == "D" for line in missing.lines) == 2
 
 
-def test_importance_has_the_six_panels():
+def test_importance_is_a_bar_per_feature():
     result = explain.importance(fitted())
+    panel = result.plot().axes[0]
+    widths = [bar.get_width() for bar in panel.patches]
+    np.testing.assert_allclose(widths, np.sort(result.values)[::-1])
+    assert "unit of y" in panel.get_xlabel()
+    assert len(explain.importance(wide()).plot(max_features=4).axes[0].patches) == 4
+
+
+def test_importance_of_the_paper_has_six_panels():
+    result = explain.importance(fitted(), kind="paper")
     figure = result.plot()
     titles = [a.get_title() for a in figure.axes[:6]]
     assert titles == [
@@ -61,7 +70,7 @@ def test_importance_has_the_six_panels():
     widths = [bar.get_width() for bar in figure.axes[4].patches]
     np.testing.assert_allclose(widths, np.sort(result.combined)[::-1])
     assert len(figure.axes[4].collections) == 1  # the error bars of the replicates
-    assert len(set(rows(explain.importance(wide()).plot().axes[2]))) == 20
+    assert len(set(rows(explain.importance(wide(), kind="paper").plot().axes[2]))) == 20
 
 
 def test_a_local_explanation_is_a_waterfall_to_the_prediction():
@@ -123,7 +132,7 @@ def test_main_effects_are_drawn_feature_by_feature():
 
 
 def test_main_effects_stand_beside_the_stages():
-    importance = explain.importance(additive())
+    importance = explain.importance(additive(), kind="paper")
     panel = importance.plot().axes[5]
     heights = sorted(bar.get_height() for bar in panel.patches)
     np.testing.assert_allclose(
@@ -249,6 +258,7 @@ ALL = {
     "surface": lambda: explain.partial_dependence(fitted(), ["x", LONG]),
     "ice": lambda: explain.ice(fitted(), "x"),
     "importance": lambda: explain.importance(fitted()),
+    "paper importance": lambda: explain.importance(fitted(), kind="paper"),
     "local": lambda: explain.local(fitted(), table()),
     "roles": lambda: explain.roles(fitted()),
     "stages": lambda: explain.stages(fitted()),
@@ -300,4 +310,4 @@ def test_a_model_without_stages_has_empty_roles():
         constant = TSLRegressor(random_state=0).fit(np.ones((120, 2)), np.arange(120.0) % 2)
     panel = explain.roles(constant).plot().axes[0]
     assert panel.texts[0].get_text() == "nothing to show"
-    assert explain.importance(constant).plot().axes
+    assert explain.importance(constant, kind="paper").plot().axes

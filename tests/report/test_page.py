@@ -254,7 +254,7 @@ def test_it_tells_how_good_the_model_is_and_what_stages_say(model, flats, path, 
     stages = opened.page.locator("#stages").inner_text()
     assert all(sentence in stages for sentence in sentences)
     assert opened.page.locator("#stages details[open] svg").count() > 0
-    tilts = explain.importance(model, background=X[1_200:]).total_tilt
+    tilts = explain.importance(model, background=X[1_200:], kind="paper").total_tilt
     opened.page.locator("#importance summary").click()
     turning = opened.page.locator("#importance table").nth(1).inner_text().split("\n")[0]
     assert turning.startswith(X.columns[int(np.argmax(tilts))])

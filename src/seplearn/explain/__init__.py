@@ -14,6 +14,7 @@ from seplearn.explain.importance import Importance, importance
 from seplearn.explain.interactions import Interactions, interactions
 from seplearn.explain.local import LocalExplanation, local
 from seplearn.explain.maps import StageMap, maps
+from seplearn.explain.paper_importance import PaperImportance
 from seplearn.explain.reconstruct import Reconstruction, reconstruct
 from seplearn.explain.roles import FeatureRole, Roles, StageRoles, roles
 from seplearn.explain.shapley import ShapleyValues, shapley
@@ -30,6 +31,7 @@ __all__ = [
     "Interactions",
     "LocalExplanation",
     "MainEffects",
+    "PaperImportance",
     "PartialDependence",
     "Reconstruction",
     "Roles",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn.explain.importance import largest
+from seplearn.explain.sizes import largest
 from seplearn.explain.products import scaled_factors
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject

@@ -9,7 +9,7 @@ import numpy as np
 
 from seplearn._rules import check_level
 from seplearn.explain.axes import remark, row_texts
-from seplearn.explain.importance import shares
+from seplearn.explain.sizes import shares
 from seplearn.explain.products import rest_of_products
 from seplearn.explain.result import Explanation, band_of
 from seplearn.explain.subject import Subject, check_position

@@ -9,7 +9,7 @@ from seplearn.plots.curves import plot_curve, plot_curves
 from seplearn.plots.dependence import plot_partial_dependence
 from seplearn.plots.effects import plot_main_effects
 from seplearn.plots.ice import plot_ice
-from seplearn.plots.importance import plot_importance
+from seplearn.plots.importance import plot_importance, plot_paper_importance
 from seplearn.plots.interactions import plot_interactions
 from seplearn.plots.local import plot_local
 from seplearn.plots.maps import plot_map
@@ -29,6 +29,7 @@ __all__ = [
     "plot_local",
     "plot_main_effects",
     "plot_map",
+    "plot_paper_importance",
     "plot_partial_dependence",
     "plot_reconstruction",
     "plot_roles",

@@ -1,4 +1,4 @@
-"""The six panels of feature importance."""
+"""Feature importance: a bar per feature, and the six panels of the paper."""
 
 from __future__ import annotations
 
@@ -8,18 +8,51 @@ import numpy as np
 from matplotlib.colors import Normalize
 
 from seplearn.explain.importance import Importance
+from seplearn.explain.paper_importance import PaperImportance
 from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.bars import bars, heatmap, name_stages
 from seplearn.plots.style import BACKBONE, SIZE_MAP, TILT, TOTAL, panels, stage_colour, tidy
 
 
 def plot_importance(importance: Importance, ax: Any = None, *, max_features: int = 20) -> Any:
-    """Draw backbone and tilt variances per stage, their sums over stages, and stage weights.
+    """Draw how far every feature moves a prediction on average, in the unit of y.
 
     Parameters
     ----------
     importance : Importance
         What :func:`seplearn.explain.importance` returns.
+    ax : Axes, optional
+        Where to draw.
+    max_features : int
+        The most important features are shown, this many at most.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_importance(explain.importance(model))
+    >>> figure.axes != []
+    True
+    """
+    order = list(importance.order)[: max(1, max_features)]
+    axes, shown = panels(ax, 1, 1, (5.6, 1.3 + 0.24 * max(len(order), 4)))
+    band = None if importance.bands is None else importance.bands[:, order]
+    panel, names = axes[0, 0], [importance.names[j] for j in order]
+    bars(panel, names, importance.values[order], color=TOTAL, band=band, title="importance")
+    panel.set_xlabel("mean |Shapley value|, in the unit of y", fontsize=9)
+    return shown
+
+
+def plot_paper_importance(
+    importance: PaperImportance, ax: Any = None, *, max_features: int = 20
+) -> Any:
+    """Draw backbone and tilt variances per stage, their sums over stages, and stage weights.
+
+    Parameters
+    ----------
+    importance : PaperImportance
+        What :func:`seplearn.explain.importance` returns for ``kind="paper"``.
     ax : Axes, optional
         Its place is taken by the panels; without it there is a new figure.
     max_features : int
@@ -30,7 +63,7 @@ def plot_importance(importance: Importance, ax: Any = None, *, max_features: int
     >>> from seplearn import TSLRegressor, datasets, explain, plots
     >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
     >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
-    >>> figure = plots.plot_importance(explain.importance(model))
+    >>> figure = plots.plot_paper_importance(explain.importance(model, kind="paper"))
     >>> figure.axes != []
     True
     """
@@ -71,7 +104,7 @@ def _stage_heatmap(
     panel.set_xlabel("stage", fontsize=9)
 
 
-def _stage_weights(panel: Any, importance: Importance) -> None:
+def _stage_weights(panel: Any, importance: PaperImportance) -> None:
     """A bar per stage, and before them one of the main effects, if there are any."""
     at = np.arange(len(importance.stage_weights))
     panel.bar(at, importance.stage_weights, 0.75, color=[stage_colour(int(s)) for s in at])
