@@ -32,12 +32,13 @@ def test_exported_names():
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
-        "BagCurves", "Curve", "FeatureRole", "Flip", "Importance", "IndividualExpectation",
+        "BagCurves", "Curve", "FeatureRole", "FeatureSummary", "Flip", "Importance",
+        "IndividualExpectation",
         "Interactions", "LocalExplanation", "MainEffects", "PaperImportance", "PartialDependence",
-        "Reconstruction", "Roles", "ShapleyValues", "StageContributions", "StageCurves", "StageMap",
-        "StageRoles", "TiltDiagnostics", "bags", "curves", "ice", "importance", "interactions", "local",
+        "Reconstruction", "Roles", "ShapleyValues", "SignChange", "StageContributions", "StageCurves", "StageMap",
+        "StageRoles", "Summary", "TiltDiagnostics", "bags", "curves", "ice", "importance", "interactions", "local",
         "main_effects", "maps", "partial_dependence", "reconstruct", "roles", "shapley", "stages",
-        "tilt",
+        "summary", "tilt",
     ]  # fmt: skip
     results = [getattr(explain, name) for name in explain.__all__]
     figures = {r._figure for r in results if hasattr(r, "_figure")}
@@ -46,7 +47,7 @@ def test_exported_names():
         "plot_bags", "plot_curve", "plot_curves", "plot_ice", "plot_importance",
         "plot_interactions", "plot_local", "plot_main_effects", "plot_map",
         "plot_paper_importance", "plot_partial_dependence", "plot_reconstruction", "plot_roles", "plot_shapley",
-        "plot_stages", "plot_tilt",
+        "plot_stages", "plot_summary", "plot_tilt",
     ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from seplearn import explain
 from seplearn.explain.shapley import values_at
-from seplearn.explain.importance import _FEWEST_ROWS, _few
+from seplearn.explain.importance import _FEWEST_ROWS, few_rows
 from seplearn.model import Branch
 from seplearn.model.reference import Reference
 from tests import naive_explain as naive
@@ -79,7 +79,7 @@ def test_fewer_rows_where_it_would_take_long(monkeypatch):
 def test_rows_without_weight_are_left_out_of_the_few():
     weight = np.zeros(10)
     weight[[3, 7]] = 0.25, 0.75
-    rows = _few(Reference(np.arange(10, dtype=np.uint16)[:, None], weight), 4)
+    rows = few_rows(Reference(np.arange(10, dtype=np.uint16)[:, None], weight), 4)
     assert rows.codes.ravel().tolist() == [3, 7]
     assert rows.weight.tolist() == [0.25, 0.75]
 

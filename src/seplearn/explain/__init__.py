@@ -18,13 +18,16 @@ from seplearn.explain.paper_importance import PaperImportance
 from seplearn.explain.reconstruct import Reconstruction, reconstruct
 from seplearn.explain.roles import FeatureRole, Roles, StageRoles, roles
 from seplearn.explain.shapley import ShapleyValues, shapley
+from seplearn.explain.signs import SignChange
 from seplearn.explain.stages import StageContributions, stages
+from seplearn.explain.summary import FeatureSummary, Summary, summary
 from seplearn.explain.tilt import Flip, TiltDiagnostics, tilt
 
 __all__ = [
     "BagCurves",
     "Curve",
     "FeatureRole",
+    "FeatureSummary",
     "Flip",
     "Importance",
     "IndividualExpectation",
@@ -36,10 +39,12 @@ __all__ = [
     "Reconstruction",
     "Roles",
     "ShapleyValues",
+    "SignChange",
     "StageContributions",
     "StageCurves",
     "StageMap",
     "StageRoles",
+    "Summary",
     "TiltDiagnostics",
     "bags",
     "curves",
@@ -54,5 +59,6 @@ __all__ = [
     "roles",
     "shapley",
     "stages",
+    "summary",
     "tilt",
 ]

@@ -165,7 +165,7 @@ def mean_sizes(
 ) -> Importance:
     """Mean absolute Shapley values over rows already binned."""
     models = (subject.model, *subject.model.replicates)
-    rows = _few(rows, _affordable(models))
+    rows = few_rows(rows, _affordable(models))
 
     parts = [slice(k, k + _BLOCK_ROWS) for k in range(0, len(rows.codes), _BLOCK_ROWS)]
 
@@ -197,8 +197,8 @@ def _affordable(models: tuple[SeparationModel, ...]) -> int:
     return int(np.clip(math.isqrt(_MOST_WORK // work), _FEWEST_ROWS, _MOST_ROWS))
 
 
-def _few(rows: Reference, most: int) -> Reference:
-    """At most so many rows, at equal steps."""
+def few_rows(rows: Reference, most: int) -> Reference:
+    """At most so many of the rows that count, at equal steps."""
     if len(rows.codes) <= most:
         return rows
     counted = np.flatnonzero(rows.weight > 0.0)

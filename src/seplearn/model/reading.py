@@ -119,10 +119,10 @@ def _not_flat(
         yield ReadCurve(stage, int(j), part, turns)
 
 
-def turning_points(curve: FloatArray) -> int:
+def turning_points(curve: FloatArray, least: float = _SMALLEST_TURN) -> int:
     """How often a curve changes its direction.
 
-    Plateaus are passed over, and so is a way back of less than 1 % of the curve's range.
+    Plateaus are passed over, and so is a way back of less than ``least`` of the curve's range.
 
     Examples
     --------
@@ -132,16 +132,16 @@ def turning_points(curve: FloatArray) -> int:
     """
     if len(curve) < 3:
         return 0
-    least = _SMALLEST_TURN * float(curve.max() - curve.min())
+    smallest = least * float(curve.max() - curve.min())
     low = high = float(curve[0])  # since the last turn
     direction, turns = 0, 0
     for value in curve[1:].tolist():
         low, high = min(low, value), max(high, value)
         back = value - low if direction < 0 else high - value if direction > 0 else 0.0
         if direction == 0:
-            if high - low > least:
+            if high - low > smallest:
                 direction = 1 if value > low else -1
-        elif back > least:
+        elif back > smallest:
             direction, turns = -direction, turns + 1
             low = high = value
     return turns

@@ -17,6 +17,7 @@ from seplearn.plots.reconstruction import plot_reconstruction
 from seplearn.plots.roles import plot_roles
 from seplearn.plots.shapley import plot_shapley
 from seplearn.plots.stages import plot_stages
+from seplearn.plots.summary import plot_summary
 from seplearn.plots.tilt import plot_tilt
 
 __all__ = [
@@ -35,5 +36,6 @@ __all__ = [
     "plot_roles",
     "plot_shapley",
     "plot_stages",
+    "plot_summary",
     "plot_tilt",
 ]
