@@ -278,6 +278,7 @@ EXPLANATIONS = {
     "maps": lambda model, X: explain.maps(model, 0, (1, 0)),
     "shapley": lambda model, X: explain.shapley(model, X[:4]),
     "interactions": lambda model, X: explain.interactions(model),
+    "summary": lambda model, X: explain.summary(model),
 }
 # Of a model with main effects.
 EFFECTS = {"main_effects": lambda model, X: explain.main_effects(model)}
@@ -291,4 +292,5 @@ OVER_ROWS = {
     "roles": lambda model, X: explain.roles(model, background=X),
     "shapley": lambda model, X: explain.shapley(model, X[:4], background=X),
     "interactions": lambda model, X: explain.interactions(model, background=X),
+    "summary": lambda model, X: explain.summary(model, background=X),
 }

@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib.colors import Normalize, to_hex
 from matplotlib.figure import Figure
 
 from seplearn import TSLRegressor, explain
+from seplearn.plots.bars import heatmap
 from seplearn.plots.style import DOWN, UP
 from tests.plots.awkward import (
     LONG,
@@ -208,6 +209,40 @@ def test_the_tilt_of_levels_is_drawn_by_its_sign():
         assert to_hex(bar.get_facecolor()) == (UP if bar.get_height() > 0 else DOWN)
 
 
+def test_one_large_h_does_not_hide_the_others():
+    result = explain.interactions(fitted())
+    h = result.h.copy()
+    h[0, 1] = h[1, 0] = 2.1
+    panel = replace(result, h=h).plot().axes[2]
+    norm = panel.images[0].norm
+    assert norm.vmax == 1.0
+    assert norm(0.09) == pytest.approx(0.3)  # by the square root
+    assert words(panel).count("2.10") == 2
+    assert "above 1" in panel.get_title()
+    assert "above 1" not in result.plot().axes[1].get_title()
+
+
+def test_numbers_above_the_colours_are_written_into_large_maps_too():
+    figure = Figure()
+    values = np.full((12, 12), 0.2)
+    values[3, 4] = 7.0
+    names, cells = [str(k) for k in range(12)], [[f"{v:g}" for v in row] for row in values]
+    panel = figure.subplots()
+    heatmap(panel, names, names, values, cmap="YlGnBu", norm=Normalize(0, 1), words=cells)
+    assert words(panel) == ["7"]
+
+
+def test_a_summary_is_bars_and_sentences():
+    result = explain.summary(fitted())
+    left, right = result.plot(max_features=2).axes
+    np.testing.assert_allclose(
+        [bar.get_width() for bar in left.patches], [one.importance for one in result.features[:2]]
+    )
+    text = right.texts[0].get_text()
+    assert all(heading in text for heading, _ in result.sections)
+    assert text.split()[:3] == ["The", "target", "is"]
+
+
 def test_maps_and_reconstruction():
     both = explain.maps(fitted(), 0, ("x", "region")).plot()
     titles = [a.get_title().split("\n")[-1] for a in both.axes[:2]]
@@ -266,6 +301,7 @@ ALL = {
     "maps": lambda: explain.maps(fitted(), 0, ("x", LONG)),
     "shapley": lambda: explain.shapley(fitted(), table()[:5]),
     "interactions": lambda: explain.interactions(fitted()),
+    "summary": lambda: explain.summary(fitted()),
     "reconstruct": lambda: explain.reconstruct(fitted(), 0),
     "main_effects": lambda: explain.main_effects(additive()),
     "local with main effects": lambda: explain.local(additive(), table()),

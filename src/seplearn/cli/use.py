@@ -32,6 +32,7 @@ from seplearn.cli.text import (
     say,
     shortened,
     signed,
+    summary_text,
     table,
     waterfall,
     wrapped,
@@ -160,6 +161,8 @@ def explain(model: str, table: str, row: int, as_json: bool, missing: tuple[str,
         say("")
     for name, remark in local.remarks.items():
         say(f"{shortened(name)}: {remark}")
+    curves_to_read = count(estimator.reading_size_, "curve")
+    say(f"\nThe whole model has {curves_to_read} to read: seplearn summary {model}")
 
 
 def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
@@ -231,6 +234,30 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
             for s in range(len(local.contributions))
         ],
     }
+
+
+@click.command()
+@click.argument("model")
+@click.argument("table", required=False)
+@missing_option
+def summary(model: str, table: str | None, missing: tuple[str, ...]) -> None:
+    """Say in sentences what MODEL does as a whole.
+
+    What moves the prediction and by how much, what acts together, where the prediction changes its
+    sign, whose effect is turned upside down, what is not used. Averages are over the rows of TABLE,
+    or over the reference rows that the model keeps.
+
+    \b
+    seplearn summary rent.tsl
+    """  # noqa: D301
+    estimator = open_model(model)
+    rows = None
+    if table is not None:
+        parts = [features for features, _ in feature_batches(estimator, table, (), missing)]
+        if not parts:
+            raise ValueError(f"{table} has no rows")
+        rows = pa.concat_tables(parts)
+    say(summary_text(explanations.summary(estimator, background=rows)))
 
 
 @click.command()

@@ -10,7 +10,7 @@ import numpy as np
 from seplearn.explain.axes import count, percent, place_texts
 from seplearn.explain.signs import SignChange
 from seplearn.explain.tilt import places
-from seplearn.model.reading import turning_points
+from seplearn.model.reading import brief, turning_points
 
 if TYPE_CHECKING:
     from seplearn.explain.summary import FeatureSummary, Summary
@@ -34,7 +34,7 @@ def told(summary: Summary) -> tuple[tuple[str, tuple[str, ...]], ...]:
         ("Whose effect is turned upside down", _turned(summary)),
     ]
     if summary.unused:
-        parts.append(("Not used", (f"{listed(summary.unused, _MOST_NAMES)}: in no curve.",)))
+        parts.append(("Not used", (f"{listed([brief(name) for name in summary.unused], _MOST_NAMES)}: in no curve.",)))
     return tuple((heading, sentences) for heading, sentences in parts if sentences)
 
 
@@ -51,7 +51,7 @@ def _opening(summary: Summary) -> tuple[str, ...]:
     made = listed(parts) if parts else "a constant"
     read = count(summary.reading_size, "curve")
     text = (
-        f"{summary.target or 'The target'} is predicted from "
+        f"{brief(summary.target or 'The target')} is predicted from "
         f"{count(len(summary.names), 'feature')} by {made}: {read} to read."
     )
     turns = summary.turning_points
@@ -71,12 +71,12 @@ def _movers(summary: Summary) -> tuple[str, ...]:
     lines = []
     for one in shown:
         size = _rounded(one.importance, one.importance)
-        lines.append(f"{one.name}: {size} ({percent(one.share)}). {_dependence(one, summary)}")
+        lines.append(f"{brief(one.name)}: {size} ({percent(one.share)}). {_dependence(one, summary)}")
     rest = summary.features[len(shown) :]
     if rest:
         share = percent(sum(one.share for one in rest))
         together = " together" if len(rest) > 1 else ""
-        lines.append(f"{listed([one.name for one in rest], _MOST_NAMES)}: {share}{together}.")
+        lines.append(f"{listed([brief(one.name) for one in rest], _MOST_NAMES)}: {share}{together}.")
     return tuple(lines)
 
 
@@ -119,7 +119,7 @@ def _levels(one: FeatureSummary, summary: Summary) -> str:
     labels = one.axis.describe().labels
     order = np.argsort(one.curve, kind="stable")
     words = [
-        f"{_rounded(one.curve[k], summary.spread)} for {labels[one.bins[k]]}" for k in order
+        f"{_rounded(one.curve[k], summary.spread)} for {brief(labels[one.bins[k]])}" for k in order
     ]
     if len(words) > _MOST_LEVELS:
         words = [words[0], words[1], "...", words[-2], words[-1]]
@@ -139,11 +139,11 @@ def _together(summary: Summary) -> tuple[str, ...]:
     for k in np.argsort(-pairs, kind="stable")[:_MOST_PAIRS]:
         if pairs[k] >= _SMALLEST:
             lines.append(
-                f"{shares.names[first[k]]} and {shares.names[second[k]]}: {percent(pairs[k])}."
+                f"{brief(shares.names[first[k]])} and {brief(shares.names[second[k]])}: {percent(pairs[k])}."
             )
     if more >= _SMALLEST:
         parts = [one for one in summary.features if one.total - one.alone >= _SMALLEST]
-        with_others = [f"{one.name} {percent(one.total - one.alone)}" for one in parts]
+        with_others = [f"{brief(one.name)} {percent(one.total - one.alone)}" for one in parts]
         if with_others:
             lines.append(f"With any others: {listed(with_others, _MOST_NAMES)}.")
     return tuple(lines)
@@ -155,12 +155,12 @@ def _signs(summary: Summary) -> tuple[str, ...]:
         return (f"Nowhere to speak of: {percent(_larger(summary.negative))} are {word}.",)
     shown = [one for one in summary.features if one.share >= _SMALLEST]
     lines = [
-        f"It changes its sign along {one.name} {_where(one.sign)}, for {percent(one.sign.share)} "
+        f"It changes its sign along {brief(one.name)} {_where(one.sign)}, for {percent(one.sign.share)} "
         "of the rows."
         for one in shown
         if one.sign is not None
     ]
-    steady = [one.name for one in shown if one.sign is None]
+    steady = [brief(one.name) for one in shown if one.sign is None]
     if steady:
         not_along = listed(steady, _MOST_NAMES).replace(" and ", " or ") if lines else "any feature"
         lines.append(f"It does not change its sign along {not_along} at one place for most rows.")
@@ -179,17 +179,17 @@ def _turned(summary: Summary) -> tuple[str, ...]:
         if one.way:
             other = "falls" if one.way == "rises" else "rises"
             what = (
-                f"The prediction {one.way} with {one.name} for {percent(1.0 - one.turned)} of the "
+                f"The prediction {one.way} with {brief(one.name)} for {percent(1.0 - one.turned)} of the "
                 f"rows and {other} for {percent(one.turned)}"
             )
         else:
-            what = f"What {one.name} does is upside down for {percent(one.turned)} of the rows"
+            what = f"What {brief(one.name)} does is upside down for {percent(one.turned)} of the rows"
         lines.append(f"{what}; {_who(one.turned_by)}.")
     return tuple(lines) or ("No effect to speak of: features act in one direction.",)
 
 
 def _who(changes: Iterable[SignChange]) -> str:
-    words = [f"{change.name} ({_where(change)})" for change in changes]
+    words = [f"{brief(change.name)} ({_where(change)})" for change in changes]
     if not words:
         return "which, depends on several features together"
     return f"{listed(words)} {'decides' if len(words) == 1 else 'decide'} which"
@@ -198,7 +198,10 @@ def _who(changes: Iterable[SignChange]) -> str:
 def _where(change: SignChange) -> str:
     """The places of a change of sign in words."""
     if not change.flips:
-        up, down = listed(change.up, _MOST_LEVELS), listed(change.down, _MOST_LEVELS)
+        up, down = (
+            listed([brief(level) for level in side], _MOST_LEVELS)
+            for side in (change.up, change.down)
+        )
         return f"between {up} on one side and {down} on the other"
     words = places(change.flips)
     if len(words) > _MOST_PLACES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -31,7 +32,7 @@ _SMALLEST_SHARE = 0.01  # of all importance: who has less takes no part in what 
 _SMALLEST_PART = 0.05  # of a feature's variance, for it to act together with others
 _FEWEST_TURNED = 0.05  # of the rows
 _MOST_TURNED = 12  # features looked at in pairs
-_PAIR_ROWS = 300
+_SIGN_ROWS, _PAIR_ROWS = 1_000, 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,18 +176,23 @@ class Summary(Explanation):
         return "\n\n".join(parts)
 
     def _columns(self) -> dict[str, Any]:
-        """One row per feature that is in a curve, the most important first."""
-        features = self.features
+        """One row per feature, the most important first; those in no curve last."""
+        features, rest = self.features, len(self.unused)
+
+        def numbers(values: Iterable[float], unused: float = 0.0) -> FloatArray:
+            return np.array([*values, *[unused] * rest], dtype=np.float64)
+
+        turners = (", ".join(by.name for by in one.turned_by) for one in features)
         return {
-            "feature": [one.name for one in features],
-            "importance": np.array([one.importance for one in features], dtype=np.float64),
-            "alone": np.array([one.alone for one in features], dtype=np.float64),
-            "total": np.array([one.total for one in features], dtype=np.float64),
-            "lowest": np.array([one.curve.min() for one in features], dtype=np.float64),
-            "highest": np.array([one.curve.max() for one in features], dtype=np.float64),
-            "sign_flips": [_flips(one.sign) for one in features],
-            "turned": np.array([one.turned for one in features], dtype=np.float64),
-            "turned_by": [", ".join(by.name for by in one.turned_by) for one in features],
+            "feature": [*(one.name for one in features), *self.unused],
+            "importance": numbers(one.importance for one in features),
+            "alone": numbers(one.alone for one in features),
+            "total": numbers(one.total for one in features),
+            "lowest": numbers((one.curve.min() for one in features), np.nan),
+            "highest": numbers((one.curve.max() for one in features), np.nan),
+            "sign_flips": [*(_flips(one.sign) for one in features), *[""] * rest],
+            "turned": numbers(one.turned for one in features),
+            "turned_by": [*turners, *[""] * rest],
         }
 
 
@@ -214,8 +220,8 @@ def summary(model: Any, *, background: Any = None) -> Summary:
     model : TSLRegressor or SeparationModel
         A fitted estimator, or its ``model_``.
     background : table, optional
-        Rows to average over. By default the reference rows kept in the model. Pairs of features
-        are looked at over 300 of them at most, the twelve most important features only.
+        Rows to average over. By default the reference rows kept in the model. Signs are looked at
+        over 1000 of them at most, turns over 300 and for the twelve most important features.
 
     Examples
     --------
@@ -259,6 +265,7 @@ def _features(
 ) -> tuple[FeatureSummary, ...]:
     model = subject.model
     negative = float(rows.weight[model.predict(rows.codes) < 0].sum())
+    some = few_rows(rows, _SIGN_ROWS)
     has_signs = _FEWEST_NEGATIVE <= negative <= 1.0 - _FEWEST_NEGATIVE
     together = [
         j
@@ -269,7 +276,7 @@ def _features(
     found = []
     for j in used:
         name, bins = subject.names[j], _shown_bins(subject, j)
-        along = prediction_along(model, rows, j)
+        along = prediction_along(model, some, j)
         turned, way, turned_by = 0.0, "", ()
         if j in together:
             turned, way, turned_by = _turns(subject, few_rows(rows, _PAIR_ROWS), j, together)

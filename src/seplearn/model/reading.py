@@ -72,15 +72,16 @@ def stage_name(stage: Stage, bins: Bins, names: Sequence[str]) -> str:
         return "constant"
     weights = feature_weights(stage, bins)
     order = sorted(used, key=lambda j: -weights[j])
-    words = [_brief(names[j]) for j in order]
+    words = [brief(names[j], _LONGEST_FEATURE) for j in order]
     if len(words) > _NAMED_FEATURES:
         words = [*words[: _NAMED_FEATURES - 1], f"{len(words) - _NAMED_FEATURES + 1} more"]
     return _TIMES.join(words)
 
 
-def _brief(name: str) -> str:
+def brief(name: str, longest: int = 60) -> str:
+    """A name on one line, cut when it is long."""
     line = " ".join(str(name).split()) or "(no name)"
-    return line if len(line) <= _LONGEST_FEATURE else line[: _LONGEST_FEATURE - 1] + "…"
+    return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def read_curves(

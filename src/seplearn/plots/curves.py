@@ -133,7 +133,7 @@ def _parts_of(curves: StageCurves) -> tuple[str, ...]:
 
 
 def _most_varying(curves: StageCurves, most: int) -> list[Curve]:
-    """The curves with the largest variance of log-factors, in the order of the features."""
+    """The curves with the largest variance of log-factors, flat ones left out, in their order."""
 
     def spread(curve: Curve) -> float:
         factors = [a for a in (curve.plus, curve.minus) if a is not None]
@@ -141,6 +141,7 @@ def _most_varying(curves: StageCurves, most: int) -> list[Curve]:
         return sum(float(np.sum(curve.frequencies * log**2)) for log in logs)
 
     order = sorted(curves, key=spread, reverse=True)[: max(1, most)]
+    order = [curve for curve in order if spread(curve) > 0.0] or order[:1]
     return sorted(order, key=lambda curve: curve.feature)
 
 

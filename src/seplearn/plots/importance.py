@@ -68,7 +68,7 @@ def plot_paper_importance(
     True
     """
     order = np.argsort(-importance.combined, kind="stable")[:max_features]
-    height = 1.6 + 0.22 * max(len(order), 6)
+    height = 3.1 + 0.22 * max(len(order), 6)
     axes, shown = panels(ax, 2, 3, (12.0, 2 * height))
     names = [importance.names[j] for j in order]
     stages = [f"{s}: {name}" for s, name in enumerate(importance.stage_names)]

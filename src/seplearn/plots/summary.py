@@ -11,7 +11,7 @@ from seplearn.explain.summary import Summary
 from seplearn.plots.bars import bars
 from seplearn.plots.style import TOTAL, panels
 
-_LETTERS = 92  # on a line of the text
+_LETTERS = 112  # on a line of the text
 _LINE = 0.165  # inches
 
 
@@ -47,9 +47,10 @@ def plot_summary(summary: Summary, ax: Any = None, *, max_features: int = 12) ->
     left.set_xlabel("mean |Shapley value|, in the unit of y", fontsize=9)
     right.set_axis_off()
     text = "\n".join(lines).replace("$", r"\$")
-    right.text(
+    words = right.text(
         0.0, 1.0, text, va="top", fontsize=8.5, linespacing=1.3, transform=right.transAxes
-    )  # fmt: skip
+    )
+    words.set_in_layout(False)  # a long text would leave no room for the bars
     return shown
 
 
