@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from seplearn import explain
-from seplearn.explain.shapley import values_at
 from seplearn.explain.importance import _FEWEST_ROWS, few_rows
+from seplearn.explain.shapley import values_at
 from seplearn.model import Branch
 from seplearn.model.reference import Reference
 from tests import naive_explain as naive
@@ -86,6 +86,6 @@ def test_rows_without_weight_are_left_out_of_the_few():
 
 def test_kind_and_gamma_are_checked():
     with pytest.raises(ValueError, match=r"kind must be one of \('shapley', 'paper'\), got 'gain'"):
-        explain.importance(joint().subject, kind="gain")
+        explain.importance(joint().subject, kind="gain")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="gamma must come with kind='paper', got 2"):
-        explain.importance(joint().subject, gamma=2)
+        explain.importance(joint().subject, gamma=2)  # type: ignore[call-overload]

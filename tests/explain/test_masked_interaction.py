@@ -50,7 +50,9 @@ def test_two_features_scale_and_the_third_directs_with_one_flip(n_stages):
         assert [feature.role for feature in stage.features] == ["scales", "scales", "directs"]
         (flip,) = stage.features[2].flips
         assert flip.at == pytest.approx(-1.0, abs=0.1)
-        assert stage.sentence == f"x0, x1 scale; x2 directs, flipping at {flip.at:.2f}".replace(".00", "")
+        assert stage.sentence == f"x0, x1 scale; x2 directs, flipping at {flip.at:.2f}".replace(
+            ".00", ""
+        )
 
 
 @both_sizes

@@ -219,7 +219,9 @@ def test_fitted_models_have_a_sentence_per_stage(make):
     assert len(result.sentences) == len(case.model.stages)
     assert all(result.sentences)
     weights = [stage.weight for stage in result.stages]
-    np.testing.assert_allclose(weights, explain.importance(case.subject, kind="paper").stage_weights)
+    np.testing.assert_allclose(
+        weights, explain.importance(case.subject, kind="paper").stage_weights
+    )
 
 
 @pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())

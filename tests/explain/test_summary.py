@@ -85,7 +85,9 @@ def test_the_numbers_are_those_of_the_other_explanations(make):
     assert names | set(summary.unused) == set(summary.names)
     used = [one.name for one in summary.features]
     assert list(summary.frame()["feature"]) == [*used, *summary.unused]
-    assert all(sentence.endswith((".", "which.")) for _, part in summary.sections for sentence in part)
+    assert all(
+        sentence.endswith((".", "which.")) for _, part in summary.sections for sentence in part
+    )
 
 
 @every_case
@@ -108,9 +110,7 @@ def test_the_shape_is_the_leading_singular_vector():
     table = np.sqrt(weight)[:, None] * (left @ right) * np.sqrt(frequencies)
     expected = np.linalg.svd(table)[2][0] / np.sqrt(frequencies)
     found = Factored(left, right, weight, frequencies).shape
-    np.testing.assert_allclose(
-        found / found[0], expected / expected[0], rtol=1e-6, atol=1e-8
-    )
+    np.testing.assert_allclose(found / found[0], expected / expected[0], rtol=1e-6, atol=1e-8)
 
 
 AXES = [numeric(-1.0, 0.0, 1.0), levels("a", "b", "c")]

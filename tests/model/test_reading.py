@@ -40,9 +40,7 @@ def curve(**parts):
 
 
 def two_products(log_backbone, tilt):
-    return Stage(
-        Branch(1.0, 0.0, log_backbone + tilt), Branch(-1.0, 0.0, log_backbone - tilt)
-    )
+    return Stage(Branch(1.0, 0.0, log_backbone + tilt), Branch(-1.0, 0.0, log_backbone - tilt))
 
 
 RISE = [-2.0, -1.0, 0.0, 1.0, 2.0]
@@ -62,7 +60,9 @@ def test_features_are_named_in_the_order_of_what_they_do():
 
 
 def test_of_many_features_two_are_named():
-    stage = two_products(curve(temp=RISE, hour=SLIGHT, workingday=PEAK), curve(district=[0.5, -0.5]))
+    stage = two_products(
+        curve(temp=RISE, hour=SLIGHT, workingday=PEAK), curve(district=[0.5, -0.5])
+    )
     assert name_of(stage) == "temp × workingday × 2 more"
 
 

@@ -240,7 +240,7 @@ def test_a_summary_is_bars_and_sentences():
     )
     text = right.texts[0].get_text()
     assert all(heading in text for heading, _ in result.sections)
-    assert text.split()[:3] == ["The", "target", "is"]
+    assert text.split()[:3] == ["The", "model", "predicts"]
 
 
 def test_maps_and_reconstruction():

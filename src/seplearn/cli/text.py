@@ -161,8 +161,7 @@ def summary_text(summary: Summary) -> str:
     for heading, sentences in summary.sections:
         lines = [f"{heading}:"] if heading else []
         start = "  " if heading else ""
-        for sentence in sentences:
-            lines.append(wrapped(printable(sentence), start, 2 * start))
+        lines += [wrapped(printable(sentence), start, 2 * start) for sentence in sentences]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 

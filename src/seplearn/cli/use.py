@@ -204,8 +204,9 @@ def _features(local: LocalExplanation) -> str:
         for j in np.argsort(-sizes, kind="stable")[:_MOST_FEATURES]
     ]
     what = (
-        f"{stage[0].upper()}{stage[1:]} contributes most. In it the backbone of a feature multiplies the size, and the "
-        "tilts of all features add up to the direction: up if positive, down if negative."
+        f"{stage[0].upper()}{stage[1:]} contributes most. In it the backbone of a feature "
+        "multiplies the size, and the tilts of all features add up to the direction: up if "
+        "positive, down if negative."
     )
     return f"{wrapped(what)}\n\n" + table(
         ("feature", "value", "backbone", "tilt"), rows, right=(2, 3)

@@ -9,9 +9,9 @@ import numpy as np
 
 from seplearn._rules import check_level
 from seplearn.explain.axes import remark, row_texts
-from seplearn.explain.sizes import shares
 from seplearn.explain.products import rest_of_products
 from seplearn.explain.result import Explanation, band_of
+from seplearn.explain.sizes import shares
 from seplearn.explain.subject import Subject, check_position
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.model import SeparationModel

@@ -108,7 +108,9 @@ class PaperImportance(Explanation):
         return make_frame(columns, self.library)
 
 
-def paper_importance(subject: Subject, gamma: Any, background: Any, level: float) -> PaperImportance:
+def paper_importance(
+    subject: Subject, gamma: Any, background: Any, level: float
+) -> PaperImportance:
     """The six panels of the paper; arguments as :func:`seplearn.explain.importance` has them."""
     gamma = check_number("gamma", gamma, "a number >= 0", lambda v: 0 <= v < np.inf)
     rows = subject.rows(background)

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn.explain.axes import count, percent
-from seplearn.explain.sizes import effect_spreads, largest, part_weights
 from seplearn.explain.products import without
 from seplearn.explain.result import Explanation
+from seplearn.explain.sizes import effect_spreads, largest, part_weights
 from seplearn.explain.subject import Subject, check_number
 from seplearn.explain.tilt import Flip, TiltDiagnostics, diagnose, places
 from seplearn.kernels.arrays import FloatArray

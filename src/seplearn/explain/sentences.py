@@ -34,15 +34,16 @@ def told(summary: Summary) -> tuple[tuple[str, tuple[str, ...]], ...]:
         ("Whose effect is turned upside down", _turned(summary)),
     ]
     if summary.unused:
-        parts.append(("Not used", (f"{listed([brief(name) for name in summary.unused], _MOST_NAMES)}: in no curve.",)))
+        unused = listed([brief(name) for name in summary.unused], _MOST_NAMES)
+        parts.append(("Not used", (f"{unused}: in no curve.",)))
     return tuple((heading, sentences) for heading, sentences in parts if sentences)
 
 
-def listed(words: Sequence[str], most: int | None = None) -> str:
+def listed(words: Sequence[str], most: int | None = None, last: str = "and") -> str:
     """Words in a row: ``a, b and c``, or ``a, b and 5 more``."""
     if most is not None and len(words) > most:
         words = [*words[:most], f"{len(words) - most} more"]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
 def _opening(summary: Summary) -> tuple[str, ...]:
@@ -51,7 +52,7 @@ def _opening(summary: Summary) -> tuple[str, ...]:
     made = listed(parts) if parts else "a constant"
     read = count(summary.reading_size, "curve")
     text = (
-        f"{brief(summary.target or 'The target')} is predicted from "
+        f"The model predicts {brief(summary.target or 'the target')} from "
         f"{count(len(summary.names), 'feature')} by {made}: {read} to read."
     )
     turns = summary.turning_points
@@ -59,11 +60,8 @@ def _opening(summary: Summary) -> tuple[str, ...]:
         median = f"{np.median(turns):g}"
         text += f" Turning points of a curve: {median} in the median, {turns.max()} at most."
     mean, spread = (_rounded(v, summary.spread) for v in (summary.mean, summary.spread))
-    return (
-        text,
-        f"Predictions have mean {mean} and standard deviation {spread} "
-        f"({count(summary.n_rows, 'row')}).",
-    )
+    rows = count(summary.n_rows, "row")
+    return text, f"Predictions have mean {mean} and standard deviation {spread} ({rows})."
 
 
 def _movers(summary: Summary) -> tuple[str, ...]:
@@ -71,12 +69,16 @@ def _movers(summary: Summary) -> tuple[str, ...]:
     lines = []
     for one in shown:
         size = _rounded(one.importance, one.importance)
-        lines.append(f"{brief(one.name)}: {size} ({percent(one.share)}). {_dependence(one, summary)}")
+        lines.append(
+            f"{brief(one.name)}: {size} ({percent(one.share)}). {_dependence(one, summary)}"
+        )
     rest = summary.features[len(shown) :]
     if rest:
         share = percent(sum(one.share for one in rest))
         together = " together" if len(rest) > 1 else ""
-        lines.append(f"{listed([brief(one.name) for one in rest], _MOST_NAMES)}: {share}{together}.")
+        lines.append(
+            f"{listed([brief(one.name) for one in rest], _MOST_NAMES)}: {share}{together}."
+        )
     return tuple(lines)
 
 
@@ -106,9 +108,7 @@ def _dependence(one: FeatureSummary, summary: Summary) -> str:
             f"It {first} the prediction from {point(0)} to {point(inner[0])}, then {then} it to "
             f"{point(last)}."
         )
-    return (
-        f"The prediction turns {count(turns, 'time')}, between {point(low)} and {point(high)}."
-    )
+    return f"The prediction turns {count(turns, 'time')}, between {point(low)} and {point(high)}."
 
 
 def _rounded(value: float, span: float) -> str:
@@ -128,19 +128,22 @@ def _levels(one: FeatureSummary, summary: Summary) -> str:
 
 def _together(summary: Summary) -> tuple[str, ...]:
     shares = summary.interactions
+    if shares.variance == 0.0:
+        return ()
     first, second = np.triu_indices(len(shares.names), 1)
     pairs = shares.pairwise[first, second]
     alone, two = float(shares.main.sum()), float(pairs.sum())
     more = max(0.0, 1.0 - alone - two)
-    lines = [
+    whole = (
         f"Of the variance of the prediction, features explain {percent(alone)} by themselves, "
         f"pairs {percent(two)}, three or more together {percent(more)}."
+    )
+    names = [brief(name) for name in shares.names]
+    strongest = [k for k in np.argsort(-pairs, kind="stable") if pairs[k] >= _SMALLEST]
+    lines = [whole] + [
+        f"{names[first[k]]} and {names[second[k]]}: {percent(pairs[k])}."
+        for k in strongest[:_MOST_PAIRS]
     ]
-    for k in np.argsort(-pairs, kind="stable")[:_MOST_PAIRS]:
-        if pairs[k] >= _SMALLEST:
-            lines.append(
-                f"{brief(shares.names[first[k]])} and {brief(shares.names[second[k]])}: {percent(pairs[k])}."
-            )
     if more >= _SMALLEST:
         parts = [one for one in summary.features if one.total - one.alone >= _SMALLEST]
         with_others = [f"{brief(one.name)} {percent(one.total - one.alone)}" for one in parts]
@@ -155,14 +158,14 @@ def _signs(summary: Summary) -> tuple[str, ...]:
         return (f"Nowhere to speak of: {percent(_larger(summary.negative))} are {word}.",)
     shown = [one for one in summary.features if one.share >= _SMALLEST]
     lines = [
-        f"It changes its sign along {brief(one.name)} {_where(one.sign)}, for {percent(one.sign.share)} "
-        "of the rows."
-        for one in shown
-        if one.sign is not None
+        f"It changes its sign along {brief(change.name)} {_where(change)}, for "
+        f"{percent(change.share)} of the rows."
+        for change in (one.sign for one in shown)
+        if change is not None
     ]
     steady = [brief(one.name) for one in shown if one.sign is None]
     if steady:
-        not_along = listed(steady, _MOST_NAMES).replace(" and ", " or ") if lines else "any feature"
+        not_along = listed(steady, _MOST_NAMES, "or") if lines else "any feature"
         lines.append(f"It does not change its sign along {not_along} at one place for most rows.")
     return tuple(lines)
 
@@ -179,11 +182,13 @@ def _turned(summary: Summary) -> tuple[str, ...]:
         if one.way:
             other = "falls" if one.way == "rises" else "rises"
             what = (
-                f"The prediction {one.way} with {brief(one.name)} for {percent(1.0 - one.turned)} of the "
-                f"rows and {other} for {percent(one.turned)}"
+                f"The prediction {one.way} with {brief(one.name)} for {percent(1.0 - one.turned)} "
+                f"of the rows and {other} for {percent(one.turned)}"
             )
         else:
-            what = f"What {brief(one.name)} does is upside down for {percent(one.turned)} of the rows"
+            what = (
+                f"What {brief(one.name)} does is upside down for {percent(one.turned)} of the rows"
+            )
         lines.append(f"{what}; {_who(one.turned_by)}.")
     return tuple(lines) or ("No effect to speak of: features act in one direction.",)
 

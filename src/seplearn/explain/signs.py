@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from seplearn.explain.products import SIDE_SIGN, rest_of_products, side_factors
 from seplearn.explain.sizes import largest
 from seplearn.explain.tilt import Flip, flip_at
-from seplearn.kernels.arrays import FloatArray
+from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
 from seplearn.table.binning import Bins
@@ -37,6 +36,15 @@ class SignChange:
         of the rows.
     share : float
         Share of the rows that change their sign there, one way or the other.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(2000, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> change = explain.summary(model)["x3"].sign
+    >>> change.name, len(change.flips), abs(change.flips[0].at + 1.0) < 0.2
+    ('x3', 1, True)
     """
 
     feature: int
@@ -49,7 +57,7 @@ class SignChange:
 
 @dataclass(frozen=True)
 class Factored:
-    """Values of rows over the bins of a feature, ``left @ right``, with what rows and bins weigh."""
+    """Values of rows over the bins of a feature, ``left @ right``, and what rows and bins weigh."""
 
     left: FloatArray  # (n, K)
     right: FloatArray  # (K, n_bins)
@@ -146,37 +154,40 @@ def sign_change(values: Factored, bins: Bins, j: int, name: str) -> SignChange |
     There is a common change when this shape has both signs (each with at least 2 % of its size)
     and at least 85 % of all values, counted by size, have the sign that it says.
     """
-    shape = values.shape
-    description, weight = bins.axes[j].describe(), values.frequencies * np.abs(shape)
-    if description.kind == "categorical":
-        parts = [np.flatnonzero((shape > 0) & (weight > 0)), np.flatnonzero(shape * weight < 0)]
-        parts = [part for part in parts if weight[part].sum() >= _SMALLEST_SIDE * weight.sum()]
-    else:
-        parts = _runs(shape[:-1], weight[:-1])
+    shape, description = values.shape, bins.axes[j].describe()
+    weight = values.frequencies * np.abs(shape)
+    is_categorical = description.kind == "categorical"
+    parts = _sides(shape, weight) if is_categorical else _runs(shape[:-1], weight[:-1])
     if len(parts) < 2:
         return None
     table = values.left @ values.right
-    signs = np.sign(table * shape)
     size = values.weight[:, None] * values.frequencies * np.abs(table)
-    towards = np.where((size * signs).sum(axis=1) >= 0, 1.0, -1.0)
-    agreed = float((size * (signs * towards[:, None] > 0)).sum() / (size.sum() or 1.0))
-    if agreed < _LEAST_AGREEMENT:
+    as_shape = np.sign(table * shape)
+    towards = np.where((size * as_shape).sum(axis=1) >= 0, 1.0, -1.0)
+    agreed = (size * (as_shape * towards[:, None] > 0)).sum()
+    if agreed < _LEAST_AGREEMENT * size.sum():
         return None
     sums = np.array([table[:, part] @ values.frequencies[part] for part in parts])
     turns = np.all(sums[:-1] * sums[1:] < 0, axis=0)
-    way = 1.0 if (values.weight * towards * np.abs(sums).sum(axis=0)).sum() >= 0 else -1.0
     share = float(values.weight[turns].sum() / values.weight.sum())
-    if description.kind == "categorical":
-        up, down = parts if way > 0 else parts[::-1]
-        labels = description.labels
-        return SignChange(
-            j, name, (), tuple(labels[b] for b in up), tuple(labels[b] for b in down), share
+    way = 1.0 if size.sum(axis=1) @ towards >= 0 else -1.0  # that of most rows
+    if is_categorical:
+        up, down = (
+            tuple(description.labels[b] for b in side)
+            for side in (parts if way > 0 else parts[::-1])
         )
+        return SignChange(j, name, (), up, down, share)
     flips = tuple(
         flip_at(description, int(after[0]), upward=bool(way * shape[after[0]] > 0))
-        for _, after in pairwise(parts)
+        for after in parts[1:]
     )
     return SignChange(j, name, flips, (), (), share)
+
+
+def _sides(shape: FloatArray, weight: FloatArray) -> list[IntArray]:
+    """Levels with a positive and with a negative value; only one side if the other is small."""
+    sides = [np.flatnonzero(shape * weight > 0), np.flatnonzero(shape * weight < 0)]
+    return [side for side in sides if weight[side].sum() >= _SMALLEST_SIDE * weight.sum()]
 
 
 def usual_shape(effect: Factored) -> tuple[FloatArray, float]:
@@ -193,7 +204,7 @@ def usual_shape(effect: Factored) -> tuple[FloatArray, float]:
     return (shape if above >= below else -shape), share
 
 
-def _runs(shape: FloatArray, weight: FloatArray) -> list[FloatArray]:
+def _runs(shape: FloatArray, weight: FloatArray) -> list[IntArray]:
     """Neighbouring bins with one sign, small excursions put to what is around them."""
     runs: list[tuple[bool, list[int]]] = []
     for b in np.flatnonzero(weight > 0).tolist():

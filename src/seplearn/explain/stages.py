@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn._errors import out_of_range, wrong_type
-from seplearn.explain.sizes import shares
 from seplearn.explain.result import Explanation
+from seplearn.explain.sizes import shares
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.model.reference import Reference

@@ -277,9 +277,9 @@ def _features(
     for j in used:
         name, bins = subject.names[j], _shown_bins(subject, j)
         along = prediction_along(model, some, j)
-        turned, way, turned_by = 0.0, "", ()
+        turned: tuple[float, str, tuple[SignChange, ...]] = (0.0, "", ())
         if j in together:
-            turned, way, turned_by = _turns(subject, few_rows(rows, _PAIR_ROWS), j, together)
+            turned = _turns(subject, few_rows(rows, _PAIR_ROWS), j, together)
         found.append(
             FeatureSummary(
                 feature=j,
@@ -292,9 +292,9 @@ def _features(
                 bins=bins,
                 curve=dependence_on(model, subject, (j,), rows).total[bins],
                 sign=sign_change(along, model.bins, j, name) if has_signs else None,
-                turned=turned,
-                way=way,
-                turned_by=turned_by,
+                turned=turned[0],
+                way=turned[1],
+                turned_by=turned[2],
             )
         )
     return tuple(found)

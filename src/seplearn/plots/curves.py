@@ -110,7 +110,9 @@ def plot_curve(curve: Curve, ax: Any = None, *, part: str | None = None) -> Any:
         if one == "factors":
             _add_legend(panel)
     if part is not None:
-        axes[0, 0].set_title(f"{_TITLES[part]}\n{stage_title(curve.stage, curve.stage_name, 30)}", fontsize=10)
+        axes[0, 0].set_title(
+            f"{_TITLES[part]}\n{stage_title(curve.stage, curve.stage_name, 30)}", fontsize=10
+        )
     else:
         _head(axes, shown, _capital(stage_title(curve.stage, curve.stage_name)), ax is None)
     return shown

@@ -73,8 +73,8 @@ def plot_paper_importance(
     names = [importance.names[j] for j in order]
     stages = [f"{s}: {name}" for s, name in enumerate(importance.stage_names)]
     for panel, part in zip(axes[0, :2], ("backbone", "tilt"), strict=True):
-        values = getattr(importance, part)[:, order].T
-        _stage_heatmap(panel, names, stages, values, f"{part} variance")
+        variances: FloatArray = getattr(importance, part)[:, order].T
+        _stage_heatmap(panel, names, stages, variances, f"{part} variance")
     parts = (("total_backbone", BACKBONE), ("total_tilt", TILT), ("combined", TOTAL))
     for panel, (part, color) in zip((axes[0, 2], axes[1, 0], axes[1, 1]), parts, strict=True):
         values: FloatArray = getattr(importance, part)

@@ -6,7 +6,7 @@ if (page.matters) order.sort((a, b) => page.matters.importance[b] - page.matters
 function tellShort() {
   const best = page.quality[0];
   const parts = [
-    `The model predicts ${page.target} from ${plural(features.length, "feature")}. ` + (!isConstant
+    (page.summary ? "" : `The model predicts ${page.target} from ${plural(features.length, "feature")}. `) + (!isConstant
       ? `A prediction is a constant (${show(page.intercept)}) plus ${
         effects === null ? "" : `a main effect of every feature${stages.length ? " plus " : "."}`}`
         + (stages.length ? `what ${plural(stages.length, "stage")} ${stages.length === 1 ? "adds" : "add"} or `
@@ -19,13 +19,14 @@ function tellShort() {
       + `${showError(best.mae)}${best.r2 > 0 && best.n_rows > 1
         ? `; it explains ${percent(best.r2)} of the differences between rows.` : "."}`);
   }
-  put("short-body", parts.map((text) => el("p", {}, text)), isConstant ? null : tellSummary());
+  const said = isConstant ? [] : tellSummary();
+  put("short-body", said.slice(0, 1), parts.map((text) => el("p", {}, text)), said.slice(1));
 }
 
 // What the model says as a whole, as Python's summary has it.
 function tellSummary() {
   if (!page.summary) {
-    return el("p", {}, "To say in words what it does takes rows: the model keeps none, and no table was given.");
+    return [null, el("p", {}, "To say in words what it does takes rows: the model keeps none, and no table was given.")];
   }
   return page.summary.map(({ heading, sentences }) => (heading
     ? el("div", { class: "said" }, el("h3", {}, heading),
