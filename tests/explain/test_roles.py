@@ -195,6 +195,16 @@ def test_flips_have_digits_enough_and_many_are_counted():
     assert result == "x0 directs, flipping at 1.01, at 1.03 and at 1.04"
 
 
+def test_flips_are_told_to_a_hundredth_of_where_values_lie():
+    """Longitudes: what looks alike with four digits is a tenth of the town apart."""
+    edges = np.linspace(-122.5, -121.5, 101)
+    weights = [1 / 102] * 102 + [0.0]
+    tilt = np.where(np.arange(102) < 16, 1.0, np.where(np.arange(102) < 33, -1.0, 1.0))
+    stage = tilted([np.ones(103)], [np.append(tilt - 0.1, 0.0)], d0=0.1)
+    result = explain.roles(hand_made([numeric(*edges)], [weights], [stage])).sentences[0]
+    assert result == "x0 directs, flipping at -122.35 and at -122.18"
+
+
 def test_names_of_the_table_are_used():
     result = explain.roles(joint().subject)
     assert result.names == tuple(joint().X.columns)

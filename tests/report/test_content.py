@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import TSLRegressor, datasets, report
+from seplearn import TSLRegressor, datasets, explain, report
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.stage import Stage
 
@@ -26,6 +26,20 @@ def fitted():
 def content(text):
     [found] = re.findall(r'<script type="application/json" id="content">(.*?)</script>', text)
     return json.loads(found)
+
+
+def test_the_page_says_what_the_summary_says(fitted):
+    model, _, _ = fitted
+    told = content(report.report_html(model))
+    summary = explain.summary(model, background=model.model_.reference)
+    assert [(part["heading"], tuple(part["sentences"])) for part in told["summary"]] == [
+        *summary.sections
+    ]
+    assert told["matters"]["importance"] == summary.importance.values.tolist()
+    assert [stage["name"] for stage in told["stages"]] == list(model.stage_names_)
+    bare = copy.copy(model)
+    bare.model_ = replace(model.model_, reference=None)
+    assert content(report.report_html(bare))["summary"] is None
 
 
 def test_the_page_of_a_large_model_stays_small():

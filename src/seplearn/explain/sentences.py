@@ -128,7 +128,7 @@ def _levels(one: FeatureSummary, summary: Summary) -> str:
 
 def _together(summary: Summary) -> tuple[str, ...]:
     shares = summary.interactions
-    if shares.variance == 0.0:
+    if not shares.total.any():
         return ()
     first, second = np.triu_indices(len(shares.names), 1)
     pairs = shares.pairwise[first, second]

@@ -142,9 +142,9 @@ def _in_unit(
     """Signed, and in a unit in which squares neither overflow nor vanish."""
     left[:, left.shape[1] - len(signs) :] *= signs
     sizes = np.abs(right).max(axis=1)
-    sizes[sizes == 0.0] = 1.0
     left = left * sizes
-    return Factored(left / largest(left), right / sizes[:, None], rows.weight, frequencies)
+    right = right / np.where(sizes > 0.0, sizes, 1.0)[:, None]
+    return Factored(left / largest(left), right, rows.weight, frequencies)
 
 
 def sign_change(values: Factored, bins: Bins, j: int, name: str) -> SignChange | None:

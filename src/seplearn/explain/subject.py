@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class Subject:
     def names(self) -> tuple[str, ...]:
         return self.schema.labels
 
-    @property
+    @cached_property
     def stage_names(self) -> tuple[str, ...]:
         """A name per stage, made of the features it depends on."""
         return self.model.stage_names(self.names)

@@ -243,7 +243,7 @@ const stageTitle = (s) => `stage ${s} (${stages[s].name})`;
 
 function stageButton(s) {
   return el("button", { type: "button", "data-fall": s, "aria-pressed": String(state.stage === s),
-    onclick: () => { state.stage = state.stage === s ? null : s; refresh(); } }, `${s}: ${stages[s].name}`);
+    onclick: () => { state.stage = state.stage === s ? null : s; refresh(); } }, `stage ${s}: ${stages[s].name}`);
 }
 
 // What every feature does in the chosen stage at this row.
