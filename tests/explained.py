@@ -270,6 +270,7 @@ EXPLANATIONS = {
     "reconstruct": lambda model, X: explain.reconstruct(model, 0),
     "ice": lambda model, X: explain.ice(model, 1, max_rows=5),
     "importance": lambda model, X: explain.importance(model),
+    "paper_importance": lambda model, X: explain.importance(model, kind="paper"),
     "local": lambda model, X: explain.local(model, X, 3),
     "stages": lambda model, X: explain.stages(model, {1: (None, 1.0)}),
     "roles": lambda model, X: explain.roles(model),
@@ -277,6 +278,7 @@ EXPLANATIONS = {
     "maps": lambda model, X: explain.maps(model, 0, (1, 0)),
     "shapley": lambda model, X: explain.shapley(model, X[:4]),
     "interactions": lambda model, X: explain.interactions(model),
+    "summary": lambda model, X: explain.summary(model),
 }
 # Of a model with main effects.
 EFFECTS = {"main_effects": lambda model, X: explain.main_effects(model)}
@@ -285,8 +287,10 @@ OVER_ROWS = {
     "partial_dependence": lambda model, X: explain.partial_dependence(model, 0, background=X),
     "reconstruct": lambda model, X: explain.reconstruct(model, 0, background=X),
     "importance": lambda model, X: explain.importance(model, background=X),
+    "paper_importance": lambda model, X: explain.importance(model, background=X, kind="paper"),
     "stages": lambda model, X: explain.stages(model, background=X),
     "roles": lambda model, X: explain.roles(model, background=X),
     "shapley": lambda model, X: explain.shapley(model, X[:4], background=X),
     "interactions": lambda model, X: explain.interactions(model, background=X),
+    "summary": lambda model, X: explain.summary(model, background=X),
 }

@@ -33,12 +33,14 @@ def test_exported_names():
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
-        "BagCurves", "Curve", "FeatureRole", "Flip", "Importance", "IndividualExpectation",
-        "Interactions", "LocalExplanation", "MainEffects", "PartialDependence", "Reconstruction",
-        "Roles", "ShapleyValues", "StageContributions", "StageCurves", "StageMap", "StageRoles",
-        "TiltDiagnostics", "bags", "curves", "ice", "importance", "interactions", "local",
-        "main_effects", "maps", "partial_dependence", "reconstruct", "roles", "shapley", "stages",
-        "tilt",
+        "BagCurves", "Curve", "FeatureRole", "FeatureSummary", "Flip", "Importance",
+        "IndividualExpectation",
+        "Interactions", "LocalExplanation", "MainEffects", "PaperImportance", "PartialDependence",
+        "Reconstruction", "Roles", "ShapleyValues", "SignChange", "StageContributions",
+        "StageCurves", "StageMap", "StageRoles", "Summary", "TiltDiagnostics", "bags", "curves",
+        "ice", "importance", "interactions", "local", "main_effects", "maps",
+        "partial_dependence", "reconstruct", "roles", "shapley", "stages",
+        "summary", "tilt",
     ]  # fmt: skip
     results = [getattr(explain, name) for name in explain.__all__]
     figures = {r._figure for r in results if hasattr(r, "_figure")}
@@ -46,8 +48,8 @@ def test_exported_names():
     assert sorted(plots.__all__) == [
         "plot_bags", "plot_curve", "plot_curves", "plot_ice", "plot_importance",
         "plot_interactions", "plot_local", "plot_main_effects", "plot_map",
-        "plot_partial_dependence", "plot_reconstruction", "plot_roles", "plot_shapley",
-        "plot_stages", "plot_tilt",
+        "plot_paper_importance", "plot_partial_dependence", "plot_reconstruction", "plot_roles",
+        "plot_shapley", "plot_stages", "plot_summary", "plot_tilt",
     ]  # fmt: skip
 
 
@@ -148,7 +150,11 @@ def test_the_readme_example_runs(tmp_path, monkeypatch, capsys):
     exec(example, {})
     printed = capsys.readouterr().out.splitlines()
     assert float(printed[0]) > 0.9
-    assert "x1, x2 scale; x3 directs, flipping at -" in printed[1]
+    told = "\n".join(printed)
+    assert "x1, x2 scale; x3 directs, flipping at -" in told
+    assert "changes its sign along x2 at" in told
+    assert "changes its sign along x3 at -1" in told
+    assert "does not change its sign along x1" in told
     assert float(printed[-1]) == 0.0
     assert (tmp_path / "one_row.png").exists()
 

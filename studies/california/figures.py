@@ -120,7 +120,7 @@ def products(model: Any, features: tuple[str, ...]) -> Figure:
 
 def importance(model: Any) -> Figure:
     """The six panels of the paper."""
-    figure = explain.importance(model).plot()
+    figure = explain.importance(model, kind="paper").plot()
     figure.set_size_inches(9.6, 6.2)
     for ax in figure.axes:
         for text in ax.texts:  # ten columns are narrow: one decimal, and nothing for small numbers

@@ -66,7 +66,7 @@ def _tables(measured: Measured, settings: Settings) -> dict[str, pd.DataFrame]:
         for fit, group in (("joint", measured.points), ("paper mode", measured.paper_points))
         for name, point in group.items()
     ]
-    importance = explain.importance(measured.models[model_name(settings.stages[-1])])
+    importance = explain.importance(measured.models[model_name(settings.stages[-1])], kind="paper")
     return {
         "errors": measured.errors,
         "partial_dependence": pd.concat(lines),
@@ -166,7 +166,7 @@ def _claims(measured: Measured, settings: Settings, turns: pd.DataFrame) -> list
 
 def _leading(measured: Measured, name: str) -> str:
     """The three features of the largest importance."""
-    importance = explain.importance(measured.models[name])
+    importance = explain.importance(measured.models[name], kind="paper")
     order = np.argsort(-importance.combined, kind="stable")[:3]
     return f"{name}: {', '.join(importance.names[j] for j in order)}"
 

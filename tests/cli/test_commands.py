@@ -246,6 +246,28 @@ def test_explain_of_signed_factors_says_that_they_have_no_backbone(files, tmp_pa
     assert "have signs: no backbone, no tilt." in done.stdout
 
 
+def test_summary_tells_the_whole_model(files, tmp_path):
+    model = load_model(files / "rent.tsl")
+    told = " ".join(run("summary", files / "rent.tsl").stdout.split())
+    expected = explain.summary(model)
+    for heading, sentences in expected.sections:
+        assert heading in told
+        assert all(sentence in told for sentence in sentences)
+    assert f"{model.reading_size_} curves to read" in told
+    fitted = " ".join(run("info", files / "rent.tsl").stdout.split())
+    assert told in fitted
+    assert model.stage_names_[0] in fitted
+    explained = run("explain", files / "rent.tsl", files / "unseen.csv").stdout
+    assert f"has {model.reading_size_} curves to read" in explained
+    other = run("summary", files / "rent.tsl", files / "unseen.csv").stdout
+    assert "(200 rows)" in other
+    header = (files / "unseen.csv").read_text().splitlines()[0]
+    (tmp_path / "empty.csv").write_text(header + "\n")
+    nothing = run("summary", files / "rent.tsl", tmp_path / "empty.csv")
+    assert nothing.exit_code == 2
+    assert "has no rows" in nothing.output
+
+
 def test_curves_info_and_report(files, tmp_path):
     model = load_model(files / "rent.tsl")
     found = rows(run("curves", files / "rent.tsl").stdout)

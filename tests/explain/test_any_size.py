@@ -51,9 +51,24 @@ def test_stages_are_rebuilt(factor):
 @each_size
 def test_importance_stays(factor):
     for model, large, _ in models(factor):
-        one, other = (explain.importance(m) for m in (model, large))
+        one, other = (explain.importance(m, kind="paper") for m in (model, large))
         assert_close(other.stage_weights, one.stage_weights, 1e-9)
         assert_close(other.combined, one.combined, 1e-9)
+
+
+@each_size
+def test_what_a_summary_finds_stays(factor):
+    for model, large, _ in models(factor):
+        one, other = (explain.summary(m) for m in (model, large))
+        assert [f.name for f in other.features] == [f.name for f in one.features]
+        assert_close(other.importance.share, one.importance.share, 1e-9)
+        for a, b in zip(one.features, other.features, strict=True):
+            assert (a.sign is None) == (b.sign is None)
+            assert a.turned == pytest.approx(b.turned)
+            assert [c.flips for c in a.turned_by] == [c.flips for c in b.turned_by]
+        assert [heading for heading, _ in other.sections] == [h for h, _ in one.sections]
+        assert "nan" not in str(other)
+        assert "inf" not in str(other)
 
 
 @each_size

@@ -205,7 +205,10 @@ def test_levels_of_bands(call, level):
 
 
 NUMBERS = {
-    "gamma": (lambda value: explain.importance(joint().subject, gamma=value), "a number >= 0"),
+    "gamma": (
+        lambda value: explain.importance(joint().subject, gamma=value, kind="paper"),
+        "a number >= 0",
+    ),
     "threshold": (
         lambda value: explain.roles(joint().subject, threshold=value),
         "a number between 0 and 1",
@@ -230,7 +233,7 @@ def test_numbers_out_of_range(name, value):
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.parametrize("value", ["0.5", None])
+@pytest.mark.parametrize("value", ["0.5", [0.5]])
 def test_numbers_that_are_none(name, value):
     call, rule = NUMBERS[name]
     with pytest.raises(EITHER, match=f"{name} must be {rule}, got"):
@@ -346,8 +349,8 @@ def test_a_model_without_stages_is_a_constant_to_all_others(constant):
     np.testing.assert_array_equal(explain.partial_dependence(constant, [0, 3]).total, 3.0)
     np.testing.assert_array_equal(explain.partial_dependence(constant, 1).at(X), 3.0)
     np.testing.assert_array_equal(explain.ice(constant, 0, X).values, 3.0)
-    np.testing.assert_array_equal(explain.importance(constant).combined, np.zeros(5))
-    assert len(explain.importance(constant).stage_weights) == 0
+    np.testing.assert_array_equal(explain.importance(constant, kind="paper").combined, np.zeros(5))
+    assert len(explain.importance(constant, kind="paper").stage_weights) == 0
     local = explain.local(constant, X)
     assert (local.prediction, local.intercept, local.contributions.size) == (3.0, 3.0, 0)
     assert local.backbone_share.shape == (0, 5)

@@ -156,7 +156,7 @@ def test_a_model_of_main_effects_alone():
     np.testing.assert_allclose(shapley.values, expected, atol=1e-12)
     assert shapley.base == pytest.approx(2.0)
     assert str(explain.roles(model)) == "main effects (100 %): x1, x0"
-    assert explain.importance(model).effects_weight == 1.0
+    assert explain.importance(model, kind="paper").effects_weight == 1.0
     local = explain.local(model, ROWS, 1)
     np.testing.assert_array_equal(local.effects, [-1.0, -3.0, 0.0])
     assert list(local.frame()["stage"]) == ["main effect"] * 3 + ["intercept"]
@@ -197,7 +197,7 @@ def test_main_effects_of_any_size_are_shares_all_the_same(factor):
     for name in ("main", "total", "pairwise"):
         assert_close(getattr(other, name), getattr(one, name), 1e-9)
     np.testing.assert_allclose(other.h, one.h, atol=1e-6)
-    a, b = (explain.importance(m) for m in (model, large))
+    a, b = (explain.importance(m, kind="paper") for m in (model, large))
     assert b.effects_weight == pytest.approx(a.effects_weight)
     assert_close(b.effect_spread / factor, a.effect_spread)
     assert str(explain.roles(large)) == str(explain.roles(model))

@@ -174,7 +174,7 @@ def test_individual_expectation():
 
 
 def test_importance():
-    result = explain.importance(bands().subject, gamma=2.0)
+    result = explain.importance(bands().subject, gamma=2.0, kind="paper")
     frame = result.frame()
     assert sorted(frame["feature"]) == sorted(NAMES)
     assert (np.diff(frame["combined"]) <= 0).all()
@@ -368,7 +368,7 @@ def test_values_of_open_bins_lie_where_training_values_were(edges):
 
 
 def test_a_notebook_shows_the_frame_where_its_library_can():
-    result = explain.importance(joint().subject)
+    result = explain.importance(joint().subject, kind="paper")
     assert "<table" in replace(result, library="pandas")._repr_html_()
     assert "<table" in replace(result, library="polars")._repr_html_()
     assert replace(result, library="pyarrow")._repr_html_() is None

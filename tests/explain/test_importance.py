@@ -1,139 +1,91 @@
-"""Importance as the paper defines it: variances of backbone and tilt, weighted over stages."""
+"""Importance by default: the mean size of exact Shapley values."""
+
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from seplearn import explain
+from seplearn.explain.importance import _FEWEST_ROWS, few_rows
+from seplearn.explain.shapley import values_at
+from seplearn.model import Branch
+from seplearn.model.reference import Reference
 from tests import naive_explain as naive
-from tests.explained import (
-    assert_close,
-    bands,
-    every_case,
-    hand_made,
-    joint,
-    levels,
-    main_effects,
-    numeric,
-    product,
-    tilted,
-    weighted_polars,
-)
+from tests.explained import assert_close, bands, every_case, joint
 
 
 @every_case
-def test_over_a_background_it_is_the_definition(make):
+def test_it_is_the_mean_size_of_shapley_values(make):
     case = make()
-    some, codes = case.X[:120], case.codes[:120]
+    rows = case.model.reference
+    some = case.X[:60]
     result = explain.importance(case.subject, background=some)
-    backbone, tilt, weights = naive.importance(case.model, codes, np.full(120, 1 / 120))
-    assert_close(result.backbone, backbone)
-    assert_close(result.tilt, tilt)
-    assert_close(result.stage_weights, weights)
+    shapley = explain.shapley(case.subject, some, background=some)
+    assert_close(result.values, np.abs(shapley.values).mean(axis=0))
+    assert result.n_rows == 60
+    whole = explain.importance(case.subject)
+    assert whole.n_rows == len(rows.codes)
+    values = np.array(
+        [naive.shapley(case.model.predict, row, rows.codes, rows.weight) for row in rows.codes[:2]]
+    )
+    found = values_at(case.model, rows.codes[:2], rows)
+    assert_close(found, values)
 
 
-@every_case
-def test_by_default_it_is_over_the_training_rows(make):
-    case = make()
-    rows = case.model.reference  # here all training rows, with their weights
-    result = explain.importance(case.subject)
-    backbone, tilt, weights = naive.importance(case.model, rows.codes, rows.weight)
-    assert_close(result.backbone, backbone)
-    assert_close(result.tilt, tilt)
-    assert_close(result.stage_weights, weights)
-
-
-@every_case
-def test_stages_are_weighted_and_summed(make):
-    result = explain.importance(make().subject, gamma=2.5)
-    assert result.stage_weights.sum() + result.effects_weight == pytest.approx(1.0)
-    assert (result.stage_weights >= 0).all()
-    backbone = sum(w * row for w, row in zip(result.stage_weights, result.backbone, strict=True))
-    tilt = sum(w * row for w, row in zip(result.stage_weights, result.tilt, strict=True))
-    assert_close(result.total_backbone, backbone)
-    assert_close(result.total_tilt, tilt)
-    assert_close(result.combined, backbone + 2.5 * tilt)
-    assert result.gamma == 2.5
-
-
-@every_case
-def test_main_effects_have_a_weight_and_a_spread_of_their_own(make):
-    case = make()
-    some, codes = case.X[:120], case.codes[:120]
-    for given, rows, weight in (
-        ({"background": some}, codes, np.full(120, 1 / 120)),
-        ({}, case.model.reference.codes, case.model.reference.weight),
-    ):
-        result = explain.importance(case.subject, **given)
-        effects = naive.main_effects(case.model, rows)
-        whole = np.sum(weight * effects.sum(axis=1) ** 2)
-        squares = [np.sum(weight * part**2) for part in case.model.contributions(rows).T]
-        assert result.effects_weight == pytest.approx(whole / (whole + sum(squares)), rel=1e-9)
-        if case.model.effects is None:
-            assert result.effect_spread is None
-            assert result.effects_weight == 0.0
-            continue
-        assert_close(result.effect_spread, [naive.variance(g, weight) ** 0.5 for g in effects.T])
-        order = np.argsort(-result.combined, kind="stable")
-        found = result.frame()["effect_spread"].to_numpy()
-        np.testing.assert_array_equal(found, result.effect_spread[order])
-
-
-def test_gamma_is_one_unless_given_and_may_be_zero():
-    result = explain.importance(joint().subject)
-    np.testing.assert_array_equal(result.combined, result.total_backbone + result.total_tilt)
-    none = explain.importance(joint().subject, gamma=0)
-    np.testing.assert_array_equal(none.combined, none.total_backbone)
-
-
-def test_a_model_made_by_hand():
-    """b is 1 or 3, d is 1 or -1, each half the time; the second stage is small."""
-    axes = [numeric(0.0), levels("a", "b")]
-    frequencies = [[0.5, 0.5, 0.0], [0.5, 0.5, 0, 0, 0]]
-    first = tilted([[1, 3, 1], np.ones(5)], [np.zeros(3), [1, -1, 0, 0, 0]])
-    second = product([[1, 1, 1], [1, 2, 1, 1, 1]], 0.01)
-    result = explain.importance(hand_made(axes, frequencies, [first, second]))
-    np.testing.assert_allclose(result.backbone, [[1.0, 0.0], [0.0, 0.25]], atol=1e-12)
-    np.testing.assert_allclose(result.tilt, [[0, 1], [0, 0]], atol=1e-12)
-    squares = np.array([4 * np.sinh(1) ** 2 * 5, 0.01**2 * 2.5])
-    np.testing.assert_allclose(result.stage_weights, squares / squares.sum(), rtol=1e-12)
-
-
-def test_weights_of_training_rows_count():
-    case = weighted_polars()
-    plain = naive.importance(case.model, case.codes, case.uniform)[0]
-    assert np.abs(explain.importance(case.subject).backbone / plain - 1).max() > 1e-3
-
-
-def test_stages_that_contribute_nothing_have_no_weight():
-    axes, frequencies = [numeric(0.0)], [[0.5, 0.5, 0.0]]
-    nothing = tilted([[1, 2, 1]], [[0, 1, 0]]).with_scalars(0.0, 0.0)
-    result = explain.importance(hand_made(axes, frequencies, [nothing, nothing]))
-    np.testing.assert_array_equal(result.stage_weights, 0.0)
-    np.testing.assert_array_equal(result.combined, 0.0)
-
-
-def test_bands_are_quantiles_over_the_replicates():
-    case = bands()
-    rows = case.model.reference
-    result = explain.importance(case.subject, gamma=3.0, level=0.5)
-    totals: dict[str, list[np.ndarray]] = {"total_backbone": [], "total_tilt": [], "combined": []}
-    for replicate in case.model.replicates:
-        backbone, tilt, weights = naive.importance(replicate, rows.codes, rows.weight)
-        totals["total_backbone"].append(weights @ backbone)
-        totals["total_tilt"].append(weights @ tilt)
-        totals["combined"].append(weights @ backbone + 3.0 * weights @ tilt)
-    assert result.bands.keys() == totals.keys()
-    for name, values in totals.items():
-        assert_close(result.bands[name], naive.band(values, 0.5))
-    assert explain.importance(joint().subject).bands == {}
-
-
-def test_bands_of_main_effects():
-    case = main_effects()
-    rows = case.model.reference
-    spreads = [
-        [naive.variance(g, rows.weight) ** 0.5 for g in naive.main_effects(m, rows.codes).T]
-        for m in case.model.replicates
+def test_features_in_no_curve_of_a_product_take_no_part():
+    model = joint().model
+    stage = model.stages[0]
+    flat = [
+        Branch(b.coefficient_sign, b.log_scale, np.where(at, 0.0, b.log_factors))
+        for b in stage.branches
+        for at in [np.arange(len(b.log_factors)) >= model.bins.axis(2).start]
     ]
-    result = explain.importance(case.subject, level=0.5)
-    assert_close(result.bands["effect_spread"], naive.band(spreads, 0.5))
+    sparse = replace(model, stages=(replace(stage, plus=flat[0], minus=flat[1]),), effects=None)
+    rows = model.reference
+    assert sparse.stages[0].features(model.bins) == (0, 1)
+    found = values_at(sparse, rows.codes[:3], rows)
+    for row, values in zip(rows.codes[:3], found, strict=True):
+        assert_close(values, naive.shapley(sparse.predict, row, rows.codes, rows.weight))
+    assert (found[:, 2:] == 0.0).all()
+    assert (explain.importance(sparse).values[2:] == 0.0).all()
+
+
+def test_bands_are_of_the_replicates():
+    case = bands()
+    result = explain.importance(case.subject, level=0.8)
+    others = [
+        explain.importance(replace(other, reference=case.model.reference)).values
+        for other in case.model.replicates
+    ]
+    assert_close(result.bands, np.quantile(others, (0.1, 0.9), axis=0))
+    frame = result.frame()
+    assert frame["importance"].is_monotonic_decreasing
+    assert frame["share"].sum() == pytest.approx(1.0)
+    np.testing.assert_array_equal(frame["importance_lower"], result.bands[0, list(result.order)])
+
+
+def test_fewer_rows_where_it_would_take_long(monkeypatch):
+    case = joint()
+    whole = explain.importance(case.subject)
+    module = sys.modules["seplearn.explain.importance"]  # the name is that of the function
+    monkeypatch.setattr(module, "_MOST_WORK", 1)
+    few = explain.importance(case.subject)
+    assert few.n_rows == _FEWEST_ROWS < whole.n_rows
+    np.testing.assert_allclose(few.values, whole.values, rtol=0.5, atol=0.1 * whole.values.max())
+    np.testing.assert_array_equal(few.values, explain.importance(case.subject, n_jobs=2).values)
+
+
+def test_rows_without_weight_are_left_out_of_the_few():
+    weight = np.zeros(10)
+    weight[[3, 7]] = 0.25, 0.75
+    rows = few_rows(Reference(np.arange(10, dtype=np.uint16)[:, None], weight), 4)
+    assert rows.codes.ravel().tolist() == [3, 7]
+    assert rows.weight.tolist() == [0.25, 0.75]
+
+
+def test_kind_and_gamma_are_checked():
+    with pytest.raises(ValueError, match=r"kind must be one of \('shapley', 'paper'\), got 'gain'"):
+        explain.importance(joint().subject, kind="gain")  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="gamma must come with kind='paper', got 2"):
+        explain.importance(joint().subject, gamma=2)  # type: ignore[call-overload]

@@ -119,5 +119,5 @@ def test_many_features_neither_overflow_nor_vanish():
 
 def test_an_error_would_be_seen():
     result = explain.reconstruct(joint().subject, 0)
-    wrong = type(result)(0, result.normalizers, result.direct, result.rebuilt * 1.01)
+    wrong = type(result)(0, "", result.normalizers, result.direct, result.rebuilt * 1.01)
     assert wrong.largest_error == pytest.approx(0.01)

@@ -170,7 +170,8 @@ def test_the_whole_text_has_the_weight_of_every_stage():
     strong = tilted([RISING, ONES, ONES], [FLAT, WORDS, FLAT])
     result = roles_of(strong, SENTENCES["nothing"][0])
     assert str(result) == (
-        "stage 0 (100 %): x0 scales; x1 directs, up for a, down for b\n1 other stage (0 % together)"
+        "stage 0, x1 × x0 (100 %): x0 scales; x1 directs, up for a, down for b\n"
+        "1 other stage (0 % together)"
     )
     result = roles_of(strong, strong.scaled(2.0))
     assert [stage.weight for stage in result.stages] == pytest.approx([0.2, 0.8])
@@ -194,6 +195,16 @@ def test_flips_have_digits_enough_and_many_are_counted():
     assert result == "x0 directs, flipping at 1.01, at 1.03 and at 1.04"
 
 
+def test_flips_are_told_to_a_hundredth_of_where_values_lie():
+    """Longitudes: what looks alike with four digits is a tenth of the town apart."""
+    edges = np.linspace(-122.5, -121.5, 101)
+    weights = [1 / 102] * 102 + [0.0]
+    tilt = np.where(np.arange(102) < 16, 1.0, np.where(np.arange(102) < 33, -1.0, 1.0))
+    stage = tilted([np.ones(103)], [np.append(tilt - 0.1, 0.0)], d0=0.1)
+    result = explain.roles(hand_made([numeric(*edges)], [weights], [stage])).sentences[0]
+    assert result == "x0 directs, flipping at -122.35 and at -122.18"
+
+
 def test_names_of_the_table_are_used():
     result = explain.roles(joint().subject)
     assert result.names == tuple(joint().X.columns)
@@ -205,7 +216,7 @@ def test_sizes_are_taken_over_the_background():
     strengths = []
     for X in (case.X, case.X[case.X["pd"] > 1.0]):
         result = explain.roles(case.subject, background=X)
-        expected = explain.importance(case.subject, background=X).stage_weights
+        expected = explain.importance(case.subject, background=X, kind="paper").stage_weights
         np.testing.assert_allclose([stage.weight for stage in result.stages], expected)
         strengths.append(result.stages[0].features[0].scaling)
     assert strengths[0] != pytest.approx(strengths[1], rel=1e-3)
@@ -218,7 +229,9 @@ def test_fitted_models_have_a_sentence_per_stage(make):
     assert len(result.sentences) == len(case.model.stages)
     assert all(result.sentences)
     weights = [stage.weight for stage in result.stages]
-    np.testing.assert_allclose(weights, explain.importance(case.subject).stage_weights)
+    np.testing.assert_allclose(
+        weights, explain.importance(case.subject, kind="paper").stage_weights
+    )
 
 
 @every_case

@@ -126,7 +126,7 @@ def test_a_stage_without_tilt_says_so(stage):
 @every_case
 def test_spreads_of_fitted_stages_are_roots_of_the_tilt_importance(make):
     case = make()
-    variances = explain.importance(case.subject).tilt
+    variances = explain.importance(case.subject, kind="paper").tilt
     for s, stage in enumerate(case.model.stages):
         result = explain.tilt(case.subject, s)
         if stage.is_two_branch:

@@ -54,8 +54,8 @@ def test_one_branch_has_one_curve_and_no_backbone():
 
 def test_all_stages_and_their_sum_have_a_panel_each():
     figure = dependence("region").plot(stage="all")
-    assert [a.get_title().split("   ")[0] for a in figure.axes] == [
-        "stage 0", "stage 1", "partial dependence (dotted: mean prediction)",
+    assert [a.get_title().split(":")[0] for a in figure.axes] == [
+        "stage 0", "stage 1", "partial dependence (dotted",
     ]  # fmt: skip
     bars = figure.axes[0].patches
     assert len(bars) == 3 * 4  # PD+, PD-, backbone; four levels with rows

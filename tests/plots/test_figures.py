@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib.colors import Normalize, to_hex
 from matplotlib.figure import Figure
 
 from seplearn import TSLRegressor, explain
+from seplearn.plots.bars import heatmap
 from seplearn.plots.style import DOWN, UP
 from tests.plots.awkward import (
     LONG,
@@ -41,14 +42,24 @@ def test_ice_draws_a_line_per_row_and_their_mean():
     np.testing.assert_array_equal(thin[3].get_ydata()[::2], result.values[3, 1:-1])
     assert panel.get_title() == "prediction of 40 rows"
     centred = explain.ice(fitted(), "region", table()[:40], stage=1).plot(centred=True).axes[0]
-    assert centred.get_title() == "stage 1 of 40 rows, centred"
+    assert centred.get_title().startswith("stage 1: income")
+    assert centred.get_title().endswith("\n40 rows, centred")
     assert all(line.get_ydata()[0] == 0.0 for line in centred.lines[:41])
     missing = explain.ice(fitted(), LONG, table()[:40]).plot().axes[0]
     assert sum(line.get_marker() == "D" for line in missing.lines) == 2
 
 
-def test_importance_has_the_six_panels():
+def test_importance_is_a_bar_per_feature():
     result = explain.importance(fitted())
+    panel = result.plot().axes[0]
+    widths = [bar.get_width() for bar in panel.patches]
+    np.testing.assert_allclose(widths, np.sort(result.values)[::-1])
+    assert "unit of y" in panel.get_xlabel()
+    assert len(explain.importance(wide()).plot(max_features=4).axes[0].patches) == 4
+
+
+def test_importance_of_the_paper_has_six_panels():
+    result = explain.importance(fitted(), kind="paper")
     figure = result.plot()
     titles = [a.get_title() for a in figure.axes[:6]]
     assert titles == [
@@ -60,7 +71,7 @@ def test_importance_has_the_six_panels():
     widths = [bar.get_width() for bar in figure.axes[4].patches]
     np.testing.assert_allclose(widths, np.sort(result.combined)[::-1])
     assert len(figure.axes[4].collections) == 1  # the error bars of the replicates
-    assert len(set(rows(explain.importance(wide()).plot().axes[2]))) == 20
+    assert len(set(rows(explain.importance(wide(), kind="paper").plot().axes[2]))) == 20
 
 
 def test_a_local_explanation_is_a_waterfall_to_the_prediction():
@@ -68,7 +79,9 @@ def test_a_local_explanation_is_a_waterfall_to_the_prediction():
     figure = result.plot()
     waterfall, shares, tilts = figure.axes[:3]
     order = np.argsort(-np.abs(result.contributions))
-    assert rows(waterfall) == ["intercept", *(f"stage {s}" for s in order), "prediction"]
+    first = [word.split(":")[0] for word in rows(waterfall)]
+    assert first == ["intercept", *(f"stage {s}" for s in order), "prediction"]
+    assert "× 3 more" in rows(waterfall)[1]
     bars = waterfall.patches
     ends = [bar.get_x() + bar.get_width() for bar in bars]
     assert ends[-1] == pytest.approx(result.prediction)
@@ -120,7 +133,7 @@ def test_main_effects_are_drawn_feature_by_feature():
 
 
 def test_main_effects_stand_beside_the_stages():
-    importance = explain.importance(additive())
+    importance = explain.importance(additive(), kind="paper")
     panel = importance.plot().axes[5]
     heights = sorted(bar.get_height() for bar in panel.patches)
     np.testing.assert_allclose(
@@ -178,7 +191,7 @@ def test_interactions_roles_stages_and_tilt():
     panels = diagnostics.plot().axes
     assert len(panels) == 1 + min(3, int((~diagnostics.constant).sum()))
     flat = explain.tilt(one_branch(), 0).plot()
-    assert "stage 0 has no tilt" in words(flat.axes[0])[0]
+    assert "has no tilt" in words(flat.axes[0])[0]
 
 
 def test_the_tilt_of_levels_is_drawn_by_its_sign():
@@ -196,11 +209,45 @@ def test_the_tilt_of_levels_is_drawn_by_its_sign():
         assert to_hex(bar.get_facecolor()) == (UP if bar.get_height() > 0 else DOWN)
 
 
+def test_one_large_h_does_not_hide_the_others():
+    result = explain.interactions(fitted())
+    h = result.h.copy()
+    h[0, 1] = h[1, 0] = 2.1
+    panel = replace(result, h=h).plot().axes[2]
+    norm = panel.images[0].norm
+    assert norm.vmax == 1.0
+    assert norm(0.09) == pytest.approx(0.3)  # by the square root
+    assert words(panel).count("2.10") == 2
+    assert "above 1" in panel.get_title()
+    assert "above 1" not in result.plot().axes[1].get_title()
+
+
+def test_numbers_above_the_colours_are_written_into_large_maps_too():
+    figure = Figure()
+    values = np.full((12, 12), 0.2)
+    values[3, 4] = 7.0
+    names, cells = [str(k) for k in range(12)], [[f"{v:g}" for v in row] for row in values]
+    panel = figure.subplots()
+    heatmap(panel, names, names, values, cmap="YlGnBu", norm=Normalize(0, 1), words=cells)
+    assert words(panel) == ["7"]
+
+
+def test_a_summary_is_bars_and_sentences():
+    result = explain.summary(fitted())
+    left, right = result.plot(max_features=2).axes
+    np.testing.assert_allclose(
+        [bar.get_width() for bar in left.patches], [one.importance for one in result.features[:2]]
+    )
+    text = right.texts[0].get_text()
+    assert all(heading in text for heading, _ in result.sections)
+    assert text.split()[:3] == ["The", "model", "predicts"]
+
+
 def test_maps_and_reconstruction():
     both = explain.maps(fitted(), 0, ("x", "region")).plot()
-    assert [a.get_title() for a in both.axes[:2]] == [
-        "stage 0: where it is active", "which way it points",
-    ]  # fmt: skip
+    titles = [a.get_title().split("\n")[-1] for a in both.axes[:2]]
+    assert titles == ["where it is active", "which way it points"]
+    assert both.axes[0].get_title().startswith("stage 0: income")
     assert rows(both.axes[0]) == ["<b>east</b>", "north", "south", "(missing)"]
     single = explain.maps(one_branch(), 0, (LONG, "0/1")).plot()
     assert len(single.axes) == 2  # the map and its colour bar
@@ -221,6 +268,8 @@ def test_bags_have_three_rows():
     assert thin
     assert set(thin) <= {6 + 1, 4 + 2, 9 + 1}  # extremes; kept and anchor; all; each and the mean
     titles = [a.get_title(loc="left") for a in figure.axes if a.get_title(loc="left")]
+    assert titles[0].startswith("stage 0: ")
+    titles[0] = titles[0].split("\n")[1]
     assert titles == ["smallest (blue) and largest (orange) scale", "averaged", "all grids"]
 
 
@@ -244,6 +293,7 @@ ALL = {
     "surface": lambda: explain.partial_dependence(fitted(), ["x", LONG]),
     "ice": lambda: explain.ice(fitted(), "x"),
     "importance": lambda: explain.importance(fitted()),
+    "paper importance": lambda: explain.importance(fitted(), kind="paper"),
     "local": lambda: explain.local(fitted(), table()),
     "roles": lambda: explain.roles(fitted()),
     "stages": lambda: explain.stages(fitted()),
@@ -251,6 +301,7 @@ ALL = {
     "maps": lambda: explain.maps(fitted(), 0, ("x", LONG)),
     "shapley": lambda: explain.shapley(fitted(), table()[:5]),
     "interactions": lambda: explain.interactions(fitted()),
+    "summary": lambda: explain.summary(fitted()),
     "reconstruct": lambda: explain.reconstruct(fitted(), 0),
     "main_effects": lambda: explain.main_effects(additive()),
     "local with main effects": lambda: explain.local(additive(), table()),
@@ -295,4 +346,4 @@ def test_a_model_without_stages_has_empty_roles():
         constant = TSLRegressor(random_state=0).fit(np.ones((120, 2)), np.arange(120.0) % 2)
     panel = explain.roles(constant).plot().axes[0]
     assert panel.texts[0].get_text() == "nothing to show"
-    assert explain.importance(constant).plot().axes
+    assert explain.importance(constant, kind="paper").plot().axes

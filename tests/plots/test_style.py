@@ -48,16 +48,16 @@ def test_an_axes_keeps_its_figure_and_a_notebook_shows_a_new_one():
 def test_several_panels_take_the_place_of_an_axes():
     figure = Figure(figsize=(12, 8))
     left, right = figure.subplots(1, 2)
-    assert explain.importance(fitted()).plot(ax=left) is left
+    assert explain.importance(fitted(), kind="paper").plot(ax=left) is left
     assert len(figure.axes) > 6
     assert not left.axison
     box = right.get_position()
     inside = [a for a in figure.axes if a not in (left, right)]
     assert all(a.get_position().x1 <= box.x1 for a in inside)
     with pytest.raises(ValueError, match="ax must come from subplots"):
-        explain.importance(fitted()).plot(ax=figure.add_axes((0, 0, 1, 1)))
+        explain.importance(fitted(), kind="paper").plot(ax=figure.add_axes((0, 0, 1, 1)))
     with pytest.raises(TypeError, match="ax must be a matplotlib Axes or None, got 3"):
-        explain.importance(fitted()).plot(ax=3)
+        explain.importance(fitted(), kind="paper").plot(ax=3)
 
 
 def test_plots_leave_matplotlib_as_it_was():
@@ -74,7 +74,7 @@ def test_plots_leave_matplotlib_as_it_was():
 
 
 def test_without_matplotlib_plot_says_what_to_install(monkeypatch):
-    result = explain.importance(fitted())
+    result = explain.importance(fitted(), kind="paper")
     for name in [n for n in sys.modules if n.startswith(("matplotlib", "seplearn.plots"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)

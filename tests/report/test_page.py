@@ -253,8 +253,13 @@ def test_it_tells_how_good_the_model_is_and_what_stages_say(model, flats, path, 
     sentences = explain.roles(model, background=X[1_200:]).sentences
     stages = opened.page.locator("#stages").inner_text()
     assert all(sentence in stages for sentence in sentences)
+    assert all(name in stages for name in model.stage_names_)
+    summary, short = explain.summary(model, background=X[1_200:]), opened.page.locator("#short")
+    assert all(line in short.inner_text() for _, part in summary.sections for line in part)
+    first = opened.page.locator("#matters table").first.inner_text().split("\n")[0]
+    assert first.startswith(summary.features[0].name)
     assert opened.page.locator("#stages details[open] svg").count() > 0
-    tilts = explain.importance(model, background=X[1_200:]).total_tilt
+    tilts = explain.importance(model, background=X[1_200:], kind="paper").total_tilt
     opened.page.locator("#importance summary").click()
     turning = opened.page.locator("#importance table").nth(1).inner_text().split("\n")[0]
     assert turning.startswith(X.columns[int(np.argmax(tilts))])

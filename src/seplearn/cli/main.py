@@ -18,7 +18,7 @@ from seplearn import datasets
 from seplearn._errors import ModelFormatError
 from seplearn.cli.fit import fit
 from seplearn.cli.text import note, printable
-from seplearn.cli.use import curves, explain, info, predict, report
+from seplearn.cli.use import curves, explain, info, predict, report, summary
 from seplearn.table.columns import open_table
 
 
@@ -67,6 +67,7 @@ def command_line() -> None:
     seplearn demo                                      try it on a made-up table
     seplearn fit flats.csv --target rent -o rent.tsl   fit, and say what was found
     seplearn predict rent.tsl new.csv -o rents.csv     predict
+    seplearn summary rent.tsl                          what does the model say?
     seplearn explain rent.tsl new.csv --row 3          why this prediction?
     seplearn report rent.tsl unseen.csv -o rent.html   a page to play with
 
@@ -112,5 +113,5 @@ def _flats() -> pa.Table:
     return pa.table(columns | {"rent": y.round(2)})
 
 
-for _command in (fit, predict, explain, curves, report, info, demo):
+for _command in (fit, predict, summary, explain, curves, report, info, demo):
     command_line.add_command(_command)

@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from typing import TextIO
 
 import click
-import numpy as np
 
 from seplearn import explain
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.explain.axes import count, number_text, percent
+from seplearn.explain.summary import Summary
 from seplearn.model.evaluation import Evaluation
 
 _WIDEST_NAME = 40
-_MOST_FEATURES = 20
 _SMALLEST = 0.001  # smaller stages share a line
 
 # What moves the cursor, colours, hides or turns text around: control characters, marks of the
@@ -100,9 +99,9 @@ def wrapped_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(out)
 
 
-def wrapped(text: str) -> str:
-    """A sentence broken into lines that fit the terminal."""
-    return textwrap.fill(text, terminal_width())
+def wrapped(text: str, start: str = "", further: str = "") -> str:
+    """A sentence broken into lines that fit the terminal, the first and the others indented."""
+    return textwrap.fill(text, terminal_width(), initial_indent=start, subsequent_indent=further)
 
 
 def terminal_width() -> int:
@@ -143,22 +142,38 @@ def _unicode() -> bool:
 
 
 def model_text(model: SeparationEstimator) -> str:
-    """What stages do and features explain, in two tables, from the model's reference rows."""
+    """What the model says as a whole and what its stages do, from the model's reference rows."""
     if model.model_.is_constant:
         return f"The model is a constant: {number(model.intercept_)}. No feature helps to predict."
     if model.model_.reference is None:
         return (
-            f"{len(model.stages_)} stages. To say what they do takes reference rows, and this "
-            "model keeps none (background size 0)."
+            f"{count(len(model.stages_), 'stage')}, {count(model.reading_size_, 'curve')} to read. "
+            "To say what they do takes reference rows, and this model keeps none (background size "
+            "0)."
         )
-    return f"{_stages(model)}\n\n{_features(model)}"
+    text = summary_text(explain.summary(model))
+    return f"{text}\n\n{_stages(model)}" if model.stages_ else text
+
+
+def summary_text(summary: Summary) -> str:
+    """A summary in lines that fit the terminal."""
+    parts = []
+    for heading, sentences in summary.sections:
+        lines = [f"{heading}:"] if heading else []
+        start = "  " if heading else ""
+        lines += [wrapped(printable(sentence), start, 2 * start) for sentence in sentences]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
 
 
 def _stages(model: SeparationEstimator) -> str:
     roles = explain.roles(model)
     ordered = sorted(roles.stages, key=lambda stage: -stage.weight)
     listed = [stage for stage in ordered if stage.weight >= _SMALLEST]
-    rows = [(str(stage.stage), percent(stage.weight), stage.sentence) for stage in listed]
+    rows = [
+        (str(stage.stage), percent(stage.weight), f"{stage.stage_name}: {stage.sentence}")
+        for stage in listed
+    ]
     if roles.effects:
         effects = f"main effects: {', '.join(roles.effects)}"
         rows.insert(0, ("", percent(roles.effects_weight), effects))
@@ -167,19 +182,6 @@ def _stages(model: SeparationEstimator) -> str:
         share = sum(stage.weight for stage in ordered[len(listed) :])
         rows.append(("", percent(share), f"{count(rest, 'smaller stage')} together"))
     return wrapped_table(("stage", "size", "what it does"), rows)
-
-
-def _features(model: SeparationEstimator) -> str:
-    shares = explain.interactions(model)
-    order = np.argsort(-shares.total, kind="stable")
-    rows = [
-        (shortened(shares.names[j]), percent(shares.total[j]), percent(shares.main[j]))
-        for j in order[:_MOST_FEATURES]
-    ]
-    head = ("feature", "share of the variance", "of which alone")
-    text = table(head, rows, right=(1, 2))
-    rest = len(order) - len(rows)
-    return text + (f"\nand {rest} more features" if rest > 0 else "")
 
 
 def evaluation_text(evaluation: Evaluation) -> str:

@@ -32,6 +32,7 @@ from seplearn.cli.text import (
     say,
     shortened,
     signed,
+    summary_text,
     table,
     waterfall,
     wrapped,
@@ -160,15 +161,17 @@ def explain(model: str, table: str, row: int, as_json: bool, missing: tuple[str,
         say("")
     for name, remark in local.remarks.items():
         say(f"{shortened(name)}: {remark}")
+    curves_to_read = count(estimator.reading_size_, "curve")
+    say(f"\nThe whole model has {curves_to_read} to read: seplearn summary {model}")
 
 
 def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
-    """The largest main effects by name and stages by number, the others in one step each."""
+    """The largest main effects and stages by name, the others in one step each."""
     steps = []
     if local.effects.any():
         names = [f"main effect of {shortened(name, 24)}" for name in local.names]
         steps += _largest(local.effects, names, _MOST_FEATURES, "other main effect")
-    names = [f"stage {s}" for s in range(len(local.contributions))]
+    names = [f"stage {s}: {shortened(name, 24)}" for s, name in enumerate(local.stage_names)]
     return steps + _largest(local.contributions, names, _MOST_STAGES, "other stage")
 
 
@@ -186,9 +189,10 @@ def _largest(
 def _features(local: LocalExplanation) -> str:
     """What every feature does in the stage that contributes most."""
     s = int(np.argmax(np.abs(local.contributions)))
+    stage = f"stage {s} ({local.stage_names[s]})"
     log_backbone, tilt = np.log(local.backbone[s]), local.tilt[s]
     if np.isnan(log_backbone).all() and np.isnan(tilt).all():
-        return f"Factors of stage {s}, which contributes most, have signs: no backbone, no tilt."
+        return f"Factors of {stage}, which contributes most, have signs: no backbone, no tilt."
     sizes = np.abs(np.nan_to_num(log_backbone)) + np.abs(np.nan_to_num(tilt))
     rows = [
         (
@@ -200,8 +204,9 @@ def _features(local: LocalExplanation) -> str:
         for j in np.argsort(-sizes, kind="stable")[:_MOST_FEATURES]
     ]
     what = (
-        f"Stage {s} contributes most. In it the backbone of a feature multiplies the size, and the "
-        "tilts of all features add up to the direction: up if positive, down if negative."
+        f"{stage[0].upper()}{stage[1:]} contributes most. In it the backbone of a feature "
+        "multiplies the size, and the tilts of all features add up to the direction: up if "
+        "positive, down if negative."
     )
     return f"{wrapped(what)}\n\n" + table(
         ("feature", "value", "backbone", "tilt"), rows, right=(2, 3)
@@ -222,6 +227,7 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
         "stages": [
             {
                 "stage": s,
+                "stage_name": local.stage_names[s],
                 "contribution": float(local.contributions[s]),
                 "backbone": dict(zip(local.names, plain(local.backbone[s]), strict=True)),
                 "tilt": dict(zip(local.names, plain(local.tilt[s]), strict=True)),
@@ -229,6 +235,30 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
             for s in range(len(local.contributions))
         ],
     }
+
+
+@click.command()
+@click.argument("model")
+@click.argument("table", required=False)
+@missing_option
+def summary(model: str, table: str | None, missing: tuple[str, ...]) -> None:
+    """Say in sentences what MODEL does as a whole.
+
+    What moves the prediction and by how much, what acts together, where the prediction changes its
+    sign, whose effect is turned upside down, what is not used. Averages are over the rows of TABLE,
+    or over the reference rows that the model keeps.
+
+    \b
+    seplearn summary rent.tsl
+    """  # noqa: D301
+    estimator = open_model(model)
+    rows = None
+    if table is not None:
+        parts = [features for features, _ in feature_batches(estimator, table, (), missing)]
+        if not parts:
+            raise ValueError(f"{table} has no rows")
+        rows = pa.concat_tables(parts)
+    say(summary_text(explanations.summary(estimator, background=rows)))
 
 
 @click.command()

@@ -19,7 +19,7 @@ from seplearn.explain.subject import Subject
 from seplearn.export.json import to_plain
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.refit import refit_scalars
-from seplearn.kernels.arrays import CodeArray, FloatArray
+from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.model.edit import select_stages
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
@@ -75,6 +75,11 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         return self.model_.stages
 
     @property
+    def stage_names_(self) -> tuple[str, ...]:
+        check_is_fitted(self)
+        return self.model_.stage_names(self._schema.labels)
+
+    @property
     def intercept_(self) -> float:
         check_is_fitted(self)
         return self.model_.intercept
@@ -83,6 +88,16 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
     def size_paths_(self) -> tuple[SizePath, ...]:
         check_is_fitted(self)
         return self.model_.size_paths
+
+    @property
+    def reading_size_(self) -> int:
+        check_is_fitted(self)
+        return self.model_.reading_size
+
+    @property
+    def turning_points_(self) -> IntArray:
+        check_is_fitted(self)
+        return self.model_.turning_points
 
     def predict(self, X: Any) -> FloatArray:
         """Predicted target, shape (n,): the intercept plus main effects and all stages.

@@ -49,6 +49,14 @@ class SepALSRegressor(SepALSParameters, SeparationEstimator):
     ----------
     stages_ : tuple of Stage
         The products, each a stage of one signed branch, in the unit of y.
+    stage_names_ : tuple of str
+        A name per stage: the features it depends on, the one that moves it most first, such as
+        "hour × workingday". Of more than three features two are named.
+    reading_size_ : int
+        Number of curves that are not exactly flat: what there is to read. Of every stage and
+        feature a backbone and a tilt (factors, where there are none), and main effects.
+    turning_points_ : array of int
+        How often each of these curves changes its direction, those over levels left out.
     intercept_ : float
         The constant c.
     n_sweeps_ : int

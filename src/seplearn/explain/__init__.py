@@ -14,32 +14,39 @@ from seplearn.explain.importance import Importance, importance
 from seplearn.explain.interactions import Interactions, interactions
 from seplearn.explain.local import LocalExplanation, local
 from seplearn.explain.maps import StageMap, maps
+from seplearn.explain.paper_importance import PaperImportance
 from seplearn.explain.reconstruct import Reconstruction, reconstruct
 from seplearn.explain.roles import FeatureRole, Roles, StageRoles, roles
 from seplearn.explain.shapley import ShapleyValues, shapley
+from seplearn.explain.signs import SignChange
 from seplearn.explain.size_path import SizeChoice, size_path
 from seplearn.explain.stages import StageContributions, stages
+from seplearn.explain.summary import FeatureSummary, Summary, summary
 from seplearn.explain.tilt import Flip, TiltDiagnostics, tilt
 
 __all__ = [
     "BagCurves",
     "Curve",
     "FeatureRole",
+    "FeatureSummary",
     "Flip",
     "Importance",
     "IndividualExpectation",
     "Interactions",
     "LocalExplanation",
     "MainEffects",
+    "PaperImportance",
     "PartialDependence",
     "Reconstruction",
     "Roles",
     "ShapleyValues",
+    "SignChange",
     "SizeChoice",
     "StageContributions",
     "StageCurves",
     "StageMap",
     "StageRoles",
+    "Summary",
     "TiltDiagnostics",
     "bags",
     "curves",
@@ -55,5 +62,6 @@ __all__ = [
     "shapley",
     "size_path",
     "stages",
+    "summary",
     "tilt",
 ]

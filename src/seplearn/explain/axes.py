@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 from seplearn.kernels.arrays import FloatArray
 from seplearn.table.binning import Axis
 from seplearn.table.columns import Table, is_missing, level_name
+
+_MORE_DECIMALS = 12
 
 
 def percent(share: float) -> str:
@@ -47,6 +50,25 @@ def number_text(value: float, digits: int) -> str:
         return f"{rounded:.{digits}g}"
     text = np.format_float_positional(rounded, trim="-")
     return "0" if text == "-0" else text
+
+
+def place_texts(values: Sequence[float], span: float) -> list[str]:
+    """Places along a feature, to a hundredth of ``span``, or finer where they would look alike.
+
+    Examples
+    --------
+    >>> place_texts([-122.341, -122.187], 1.2), place_texts([-0.9987], 4.0)
+    (['-122.34', '-122.19'], ['-1'])
+    >>> place_texts([0.50012, 0.50034], 100.0)
+    ['0.5001', '0.5003']
+    """
+    decimals = math.ceil(2.0 - math.log10(span)) if 0.0 < span < math.inf else 6
+    words: list[str] = []
+    for more in range(_MORE_DECIMALS):
+        words = [number_text(round(value, decimals + more), 15) for value in values]
+        if len(set(words)) == len(set(values)):
+            break
+    return words
 
 
 def row_texts(

@@ -20,6 +20,8 @@ class BagCurves(Explanation):
     Attributes
     ----------
     stage : int
+    stage_name : str
+        The features that the stage depends on.
     names, axes, frequencies
         Of the features.
     backbones : tuple of array of shape (n_grids, n_bins)
@@ -46,6 +48,7 @@ class BagCurves(Explanation):
     _figure: ClassVar[str] = "plot_bags"
 
     stage: int
+    stage_name: str
     names: tuple[str, ...]
     axes: tuple[Axis, ...]
     frequencies: tuple[FloatArray, ...]
@@ -104,6 +107,7 @@ def bags(model: Any, stage: int) -> BagCurves:
     axes = [bins.axis(j) for j in range(bins.n_axes)]
     return BagCurves(
         stage=number,
+        stage_name=subject.stage_names[number],
         names=subject.names,
         axes=bins.axes,
         frequencies=tuple(bins.frequencies[axis] for axis in axes),

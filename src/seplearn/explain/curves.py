@@ -29,6 +29,8 @@ class Curve(Explanation):
         Numbers from zero.
     name : str
         Name of the feature.
+    stage_name : str
+        The features that the stage depends on.
     axis : NumericAxis or CategoricalAxis
         The bins. A numeric axis has ``edges``: bin b holds the values with exactly b edges at or
         below them, and the last bin is that of missing values. A categorical axis has ``levels``,
@@ -57,7 +59,7 @@ class Curve(Explanation):
     >>> bool(abs(curve.backbone**2 / (curve.plus * curve.minus) - 1).max() < 1e-9)
     True
     >>> list(curve.frame().columns[:6])
-    ['stage', 'feature', 'bin', 'lower', 'upper', 'level']
+    ['stage', 'stage_name', 'feature', 'bin', 'lower', 'upper']
     """
 
     _figure: ClassVar[str] = "plot_curve"
@@ -65,6 +67,7 @@ class Curve(Explanation):
     stage: int
     feature: int
     name: str
+    stage_name: str
     axis: Axis
     frequencies: FloatArray
     plus: FloatArray | None
@@ -79,6 +82,7 @@ class Curve(Explanation):
         description = self.axis.describe()
         columns: dict[str, Any] = {
             "stage": np.full(n, self.stage),
+            "stage_name": [self.stage_name] * n,
             "feature": [self.name] * n,
             "bin": np.arange(n),
             "lower": description.lower,
@@ -103,6 +107,8 @@ class StageCurves(Explanation):
     ----------
     stage : int
         Counted from zero.
+    stage_name : str
+        The features that the stage depends on, the one that moves it most first.
     curves : tuple of Curve
         In the order of the features.
     lambda_plus, lambda_minus : float
@@ -128,6 +134,7 @@ class StageCurves(Explanation):
     _figure: ClassVar[str] = "plot_curves"
 
     stage: int
+    stage_name: str
     curves: tuple[Curve, ...]
     lambda_plus: float
     lambda_minus: float
@@ -181,10 +188,16 @@ def curves(model: Any, stage: int, level: float = 0.9) -> StageCurves:
     level = check_level(level)
     parts = subject.model.stages[number]
     library = subject.schema.library
+    stage_name = subject.stage_names[number]
     return StageCurves(
         stage=number,
+        stage_name=stage_name,
         curves=tuple(
-            replace(_with_bands(subject.model, number, j, name, level), library=library)
+            replace(
+                _with_bands(subject.model, number, j, name, level),
+                stage_name=stage_name,
+                library=library,
+            )
             for j, name in enumerate(subject.names)
         ),
         lambda_plus=parts.lambda_plus,
@@ -216,6 +229,7 @@ def _curve(model: SeparationModel, stage: int, j: int, name: str) -> Curve:
         stage=stage,
         feature=j,
         name=name,
+        stage_name="",
         axis=model.bins.axes[j],
         frequencies=model.bins.frequencies[axis],
         plus=plus,

@@ -48,6 +48,8 @@ class PartialDependence(Explanation):
         C of the + and of the - product.
     factors : tuple of array of shape (n_stages, 2, n_bins)
         The factors of both products, for each feature of S.
+    stage_names : tuple of str
+        Per stage, the features it depends on.
     is_two_branch : tuple of bool
         Per stage, whether one product adds and the other subtracts, so that there is a backbone.
     support : array of bool of shape ``shape``, or None
@@ -81,6 +83,7 @@ class PartialDependence(Explanation):
     mean: float
     constants: FloatArray
     factors: tuple[FloatArray, ...]
+    stage_names: tuple[str, ...]
     is_two_branch: tuple[bool, ...]
     support: BoolArray | None = None
     effect_curves: tuple[FloatArray, ...] | None = None
@@ -288,6 +291,7 @@ def dependence_on(
             )
             for j in features
         ),
+        stage_names=subject.stage_names,
         is_two_branch=tuple(stage.is_two_branch for stage in model.stages),
         support=support(bins, rows, features) if len(features) == 2 else None,
         effect_curves=curves,

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn._rules import check_level
-from seplearn.explain.importance import effect_spreads
 from seplearn.explain.result import Explanation, band_of
+from seplearn.explain.sizes import effect_spreads
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
 from seplearn.table.binning import Axis

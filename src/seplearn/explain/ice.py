@@ -30,6 +30,8 @@ class IndividualExpectation(Explanation):
         The bin in which each row really is.
     stage : int or None
         The stage shown; None for the whole model.
+    stage_name : str or None
+        The features that this stage depends on.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class IndividualExpectation(Explanation):
     values: FloatArray
     own: IntArray
     stage: int | None
+    stage_name: str | None = None
 
     def _columns(self) -> dict[str, Any]:
         """One row per row and bin."""
@@ -110,6 +113,7 @@ def ice(
         values=values,
         own=codes[:, j].astype(np.int64),
         stage=None if stage is None else int(stage),
+        stage_name=None if stage is None else subject.stage_names[stage],
         library=subject.schema.library,
     )
 

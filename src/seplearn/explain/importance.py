@@ -1,217 +1,208 @@
-"""Feature importance: how much backbone and tilt of every feature vary, stage by stage."""
+"""Feature importance: the mean size of a feature's exact Shapley value."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 
+from seplearn._errors import out_of_range
 from seplearn._rules import check_level
+from seplearn._workers import ThreadWorkers, n_threads
+from seplearn.explain.paper_importance import PaperImportance, paper_importance
 from seplearn.explain.result import Explanation, band_of
-from seplearn.explain.subject import Subject, check_number
+from seplearn.explain.shapley import values_at
+from seplearn.explain.sizes import shares
+from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
-from seplearn.model.stage import Stage
-from seplearn.table.binning import Bins
-from seplearn.table.columns import make_frame
+
+# Factors multiplied for one row and one background row count one each; this many take about a
+# second on one core.
+_MOST_WORK = 300_000_000
+_FEWEST_ROWS, _MOST_ROWS = 100, 1_000
+_BLOCK_ROWS = 100
+_KINDS = ("shapley", "paper")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Importance(Explanation):
-    """Variance of backbones and tilts, and what it comes to over all stages.
+    """Mean size of the Shapley values of every feature, in the unit of y.
 
     Attributes
     ----------
     names : tuple of str
         Of the features.
-    backbone, tilt : array of shape (n_stages, p)
-        Variance over the rows of b_j and of d_j in every stage. A stage of one product has that
-        product's factors for backbones and no tilt.
-    stage_weights : array of shape (n_stages,)
-        Mean square of every stage's contribution as a share of the sum over stages, and over the
-        main effects together, if there are any.
-    effects_weight : float
-        That of the main effects together.
-    effect_spread : array of shape (p,), or None
-        Standard deviation over the rows of every main effect, in the unit of y; None for a model
-        without main effects. They have no backbone and tilt, so ``combined`` is of stages alone.
-    gamma : float
-        The weight of the tilt in ``combined``.
-    bands : dict
-        Bootstrap bands, each (2, p), of "total_backbone", "total_tilt", "combined" and, if there
-        are main effects, "effect_spread"; empty for a model without replicates.
+    values : array of shape (p,)
+        By how much a feature moves a prediction away from the mean prediction, up or down, on
+        average over the rows: the mean of the absolute Shapley value.
+    n_rows : int
+        Rows over which the mean is taken; each is compared with each of them.
+    bands : array of shape (2, p), or None
+        Bootstrap bands; None for a model without replicates.
 
     Examples
     --------
     >>> from seplearn import TSLRegressor, datasets, explain
     >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
     >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
-    >>> importance = explain.importance(model, gamma=0.5)
+    >>> importance = explain.importance(model)
+    >>> importance.values.shape, importance.n_rows
+    ((3,), 500)
     >>> list(importance.frame().columns)
-    ['feature', 'combined', 'total_backbone', 'total_tilt']
+    ['feature', 'importance', 'share']
     """
 
     _figure: ClassVar[str] = "plot_importance"
 
     names: tuple[str, ...]
-    backbone: FloatArray
-    tilt: FloatArray
-    stage_weights: FloatArray
-    gamma: float
-    effects_weight: float = 0.0
-    effect_spread: FloatArray | None = None
-    bands: dict[str, FloatArray] = field(default_factory=dict)
+    values: FloatArray
+    n_rows: int
+    bands: FloatArray | None = None
 
     @property
-    def total_backbone(self) -> FloatArray:
-        """Sum over stages of stage weight times backbone variance, shape (p,)."""
-        total: FloatArray = self.stage_weights @ self.backbone
-        return total
+    def share(self) -> FloatArray:
+        """``values`` divided by their sum, shape (p,)."""
+        return shares(self.values)
 
     @property
-    def total_tilt(self) -> FloatArray:
-        """Sum over stages of stage weight times tilt variance, shape (p,)."""
-        total: FloatArray = self.stage_weights @ self.tilt
-        return total
-
-    @property
-    def combined(self) -> FloatArray:
-        """``total_backbone + gamma * total_tilt``, shape (p,)."""
-        return self.total_backbone + self.gamma * self.total_tilt
+    def order(self) -> tuple[int, ...]:
+        """The features, the most important first."""
+        return tuple(np.argsort(-self.values, kind="stable").tolist())
 
     def _columns(self) -> dict[str, Any]:
         """One row per feature, the most important first."""
-        order = np.argsort(-self.combined, kind="stable")
-        columns: dict[str, Any] = {"feature": [self.names[j] for j in order]}
-        for part in _parts(self.effect_spread):
-            columns[part] = getattr(self, part)[order]
-            if part in self.bands:
-                columns[f"{part}_lower"], columns[f"{part}_upper"] = self.bands[part][:, order]
+        order = list(self.order)
+        columns: dict[str, Any] = {
+            "feature": [self.names[j] for j in order],
+            "importance": self.values[order],
+            "share": self.share[order],
+        }
+        if self.bands is not None:
+            columns["importance_lower"], columns["importance_upper"] = self.bands[:, order]
         return columns
 
-    def stage_frame(self) -> Any:
-        """One row per stage and feature, as a data frame."""
-        n_stages, p = self.backbone.shape
-        columns = {
-            "stage": np.repeat(np.arange(n_stages), p),
-            "stage_weight": np.repeat(self.stage_weights, p),
-            "feature": list(self.names) * n_stages,
-            "backbone": self.backbone.ravel(),
-            "tilt": self.tilt.ravel(),
-        }
-        return make_frame(columns, self.library)
+
+@overload
+def importance(
+    model: Any, *, kind: Literal["shapley"] = ..., gamma: None = ..., background: Any = ...,
+    level: float = ..., n_jobs: int | None = ...,
+) -> Importance: ...  # fmt: skip
+
+
+@overload
+def importance(
+    model: Any, *, kind: Literal["paper"], gamma: float | None = ..., background: Any = ...,
+    level: float = ..., n_jobs: int | None = ...,
+) -> PaperImportance: ...  # fmt: skip
 
 
 def importance(
-    model: Any, *, gamma: float = 1.0, background: Any = None, level: float = 0.9
-) -> Importance:
-    """How important every feature is, as the paper defines it.
+    model: Any,
+    *,
+    kind: Literal["shapley", "paper"] = "shapley",
+    gamma: float | None = None,
+    background: Any = None,
+    level: float = 0.9,
+    n_jobs: int | None = None,
+) -> Importance | PaperImportance:
+    """How important every feature is, in the unit of the prediction.
+
+    By default the mean absolute Shapley value over the rows of the background, each exact. All
+    stages and main effects count together, so what cancels between them is not counted.
 
     Parameters
     ----------
     model : TSLRegressor or SeparationModel
         A fitted estimator, or its ``model_``.
-    gamma : float
-        How much a variance of the tilt counts beside one of the backbone.
+    kind : {"shapley", "paper"}
+        "paper" gives the paper's panels instead: variances of backbones and tilts, stage by stage
+        and summed with the stages' weights. They are no measure of the model as a whole: a sharp
+        backbone in a small stage can be the largest of them.
+    gamma : float, optional
+        For ``kind="paper"``, how much a variance of the tilt counts beside one of the backbone;
+        1 if not given.
     background : table, optional
-        Rows over which variances and stage weights are taken. By default variances are over all
-        training rows, whose bins the model has counted, and stage weights over the reference rows
-        kept in the model.
+        Rows to average over. By default the reference rows kept in the model. Shapley values take
+        at most 1000 of them, at equal steps, and fewer (never less than 100) for a model so large,
+        or with so many bootstrap replicates, that it would take long: see ``n_rows`` of the result.
     level : float
         Share of the bootstrap replicates inside bands, for a model with ``n_bootstrap``.
+    n_jobs : int, optional
+        Threads, as joblib counts them; the values do not depend on it.
+
+    Returns
+    -------
+    Importance or PaperImportance
+        For ``kind="paper"`` the second.
 
     Examples
     --------
     >>> from seplearn import TSLRegressor, datasets, explain
     >>> X, y = datasets.masked_interaction(1000, random_state=0)
     >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
-    >>> importance = explain.importance(model)
-    >>> int(importance.total_tilt.argmax())
+    >>> explain.importance(model).order[-1] in (0, 1, 2)
+    True
+    >>> int(explain.importance(model, kind="paper").total_tilt.argmax())
     2
     """
     subject = Subject.of(model)
-    gamma = check_number("gamma", gamma, "a number >= 0", lambda v: 0 <= v < np.inf)
+    if kind not in _KINDS:
+        raise out_of_range("kind", f"one of {_KINDS}", kind)
     level = check_level(level)
-    rows = subject.rows(background)
-    bins = subject.model.bins
-    counted = bins if background is None else bins.with_frequencies_of(rows.codes, rows.weight)
-    replicates = [
-        _importance(other, subject, rows, counted, gamma) for other in subject.model.replicates
-    ]
-    bands = {
-        part: band_of([getattr(other, part) for other in replicates], level)
-        for part in _parts(subject.model.effects)
-        if replicates
-    }
-    return _importance(subject.model, subject, rows, counted, gamma, bands)
+    if kind == "paper":
+        return paper_importance(subject, 1.0 if gamma is None else gamma, background, level)
+    if gamma is not None:
+        raise ValueError(f"gamma must come with kind='paper', got {gamma!r} and kind={kind!r}")
+    return mean_sizes(subject, subject.rows(background), level, n_jobs)
 
 
-def _parts(effects: FloatArray | None) -> tuple[str, ...]:
-    """What there is an importance of; stages first."""
-    parts = ("combined", "total_backbone", "total_tilt")
-    return parts if effects is None else (*parts, "effect_spread")
-
-
-def part_weights(model: SeparationModel, rows: Reference) -> tuple[float, FloatArray]:
-    """Mean square of what main effects add, and of every stage, as shares of the sum of all."""
-    effects = model.effect_values(rows.codes).sum(axis=1)
-    parts = np.column_stack([effects, model.contributions(rows.codes)])
-    weights = shares(rows.weight @ (parts / largest(parts)) ** 2)
-    return float(weights[0]), weights[1:]
-
-
-def effect_spreads(effects: FloatArray, counted: Bins) -> FloatArray:
-    """Standard deviation of every main effect over rows that were counted by bin."""
-    unit = largest(effects)
-    centred = (effects - counted.repeat_per_bin(counted.means(effects))) / unit
-    spreads: FloatArray = unit * np.sqrt(counted.means(centred**2))
-    return spreads
-
-
-def largest(values: FloatArray) -> float:
-    """The largest size, by which values of any unit are divided before they are squared."""
-    return float(np.abs(values).max(initial=0.0)) or 1.0
-
-
-def shares(values: FloatArray) -> FloatArray:
-    """Non-negative values divided by their sum; zeros when all are."""
-    whole = float(values.sum())
-    return values / whole if whole > 0 else np.zeros_like(values)
-
-
-def _importance(
-    model: SeparationModel,
-    subject: Subject,
-    rows: Reference,
-    counted: Bins,
-    gamma: float,
-    bands: dict[str, FloatArray] | None = None,
+def mean_sizes(
+    subject: Subject, rows: Reference, level: float = 0.9, n_jobs: int | None = None
 ) -> Importance:
-    size = len(counted.frequencies)
-    pairs = [_flat_backbone_and_tilt(stage, size) for stage in model.stages]
-    curves = np.array(pairs).reshape(-1, 2, size)
-    centred = curves - counted.repeat_per_bin(counted.means(curves))
-    variances = counted.means(centred**2)
-    effects_weight, stage_weights = part_weights(model, rows)
+    """Mean absolute Shapley values over rows already binned."""
+    models = (subject.model, *subject.model.replicates)
+    rows = few_rows(rows, _affordable(models))
+
+    parts = [slice(k, k + _BLOCK_ROWS) for k in range(0, len(rows.codes), _BLOCK_ROWS)]
+
+    def size(task: tuple[SeparationModel, slice]) -> FloatArray:
+        model, part = task
+        mean: FloatArray = rows.weight[part] @ np.abs(values_at(model, rows.codes[part], rows))
+        return mean
+
+    with ThreadWorkers(n_threads(n_jobs)) as workers:
+        sizes = workers.map(size, [(model, part) for model in models for part in parts])
+    values, *others = np.array(sizes).reshape(len(models), len(parts), -1).sum(axis=1)
     return Importance(
         names=subject.names,
-        backbone=variances[:, 0],
-        tilt=variances[:, 1],
-        stage_weights=stage_weights,
-        gamma=gamma,
-        effects_weight=effects_weight,
-        effect_spread=None if model.effects is None else effect_spreads(model.effects, counted),
-        bands=bands or {},
+        values=values,
+        n_rows=len(rows.codes),
+        bands=band_of(others, level),
         library=subject.schema.library,
     )
 
 
-def _flat_backbone_and_tilt(stage: Stage, size: int) -> tuple[FloatArray, FloatArray]:
-    """b_j and d_j in all bins, whatever the signs of the lambda: variances do not see them."""
-    if len(stage.active) == 2:
-        logs, tilt = stage.halves
-        return np.exp(logs), tilt
-    factors = [branch.factors(slice(None)) for branch in stage.active]
-    return (factors[0] if factors else np.ones(size)), np.zeros(size)
+def _affordable(models: tuple[SeparationModel, ...]) -> int:
+    """How many rows can be compared with as many others in reasonable time."""
+    work = 1
+    for model in models:
+        for stage in model.stages:
+            for branch in stage.active:
+                used = len(branch.features(model.bins))
+                work += used * ((used + 1) // 2)
+    return int(np.clip(math.isqrt(_MOST_WORK // work), _FEWEST_ROWS, _MOST_ROWS))
+
+
+def few_rows(rows: Reference, most: int) -> Reference:
+    """At most so many of the rows that count, at equal steps."""
+    if len(rows.codes) <= most:
+        return rows
+    counted = np.flatnonzero(rows.weight > 0.0)
+    most = min(most, len(counted))
+    chosen = counted[np.arange(most) * len(counted) // most]
+    weight = rows.weight[chosen]
+    return Reference(rows.codes[chosen], weight / weight.sum())

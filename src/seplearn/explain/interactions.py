@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn.explain.importance import largest
 from seplearn.explain.products import scaled_factors
 from seplearn.explain.result import Explanation
+from seplearn.explain.sizes import largest
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel

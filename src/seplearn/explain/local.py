@@ -9,9 +9,9 @@ import numpy as np
 
 from seplearn._rules import check_level
 from seplearn.explain.axes import remark, row_texts
-from seplearn.explain.importance import shares
 from seplearn.explain.products import rest_of_products
 from seplearn.explain.result import Explanation, band_of
+from seplearn.explain.sizes import shares
 from seplearn.explain.subject import Subject, check_position
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.model import SeparationModel
@@ -26,6 +26,8 @@ class LocalExplanation(Explanation):
     ----------
     names, values : tuple of str
         The features and the row's values.
+    stage_names : tuple of str
+        The features that every stage depends on.
     prediction, intercept : float
     effects : array of shape (p,)
         The main effect of every feature; zeros for a model without main effects.
@@ -59,13 +61,14 @@ class LocalExplanation(Explanation):
     >>> bool(abs(local.plus - local.minus - local.contributions).max() < 1e-9)
     True
     >>> local.feature_frame().shape
-    (3, 6)
+    (3, 7)
     """
 
     _figure: ClassVar[str] = "plot_local"
 
     names: tuple[str, ...]
     values: tuple[str, ...]
+    stage_names: tuple[str, ...]
     prediction: float
     intercept: float
     effects: FloatArray
@@ -109,6 +112,7 @@ class LocalExplanation(Explanation):
         nothing = np.full(len(features) + 1, np.nan)
         columns: dict[str, Any] = {
             "stage": [*(str(s) for s in range(n)), *("main effect" for _ in features), "intercept"],
+            "stage_name": [*self.stage_names, *("" for _ in features), ""],
             "contribution": np.concatenate([self.contributions, effects, [self.intercept]]),
         }
         if features:
@@ -126,6 +130,7 @@ class LocalExplanation(Explanation):
         n_stages, p = self.backbone.shape
         columns = {
             "stage": np.repeat(np.arange(n_stages), p),
+            "stage_name": np.repeat(np.array(self.stage_names, dtype=object), p),
             "feature": list(self.names) * n_stages,
             "value": list(self.values) * n_stages,
             "backbone": self.backbone.ravel(),
@@ -172,6 +177,7 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
     return LocalExplanation(
         names=subject.names,
         values=row_texts(fitted.bins.axes, table, columns)[0],
+        stage_names=subject.stage_names,
         prediction=float(fitted.predict(codes)[0]),
         intercept=fitted.intercept,
         effects=fitted.effect_values(codes)[0],

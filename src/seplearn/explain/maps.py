@@ -21,6 +21,8 @@ class StageMap(Explanation):
     Attributes
     ----------
     stage : int
+    stage_name : str
+        The features that the stage depends on.
     features, names, axes, frequencies
         Of the two features, each a pair.
     backbone : array of shape (n_bins, n_bins)
@@ -43,6 +45,7 @@ class StageMap(Explanation):
     _figure: ClassVar[str] = "plot_map"
 
     stage: int
+    stage_name: str
     features: tuple[int, int]
     names: tuple[str, str]
     axes: tuple[Axis, Axis]
@@ -103,6 +106,7 @@ def maps(model: Any, stage: int, features: Any) -> StageMap:
     reference = subject.model.reference
     return StageMap(
         stage=number,
+        stage_name=subject.stage_names[number],
         features=(j, k),
         names=(subject.names[j], subject.names[k]),
         axes=(bins.axes[j], bins.axes[k]),

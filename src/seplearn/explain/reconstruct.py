@@ -22,6 +22,8 @@ class Reconstruction(Explanation):
     Attributes
     ----------
     stage : int
+    stage_name : str
+        The features that the stage depends on.
     normalizers : array of shape (2,)
         log of mean product over mean product of partial dependences, ``log(m_bar / Z)``, of the
         + and of the - product: with the curves all that is needed. NaN for an absent product.
@@ -41,6 +43,7 @@ class Reconstruction(Explanation):
     _figure: ClassVar[str] = "plot_reconstruction"
 
     stage: int
+    stage_name: str
     normalizers: FloatArray
     direct: FloatArray
     rebuilt: FloatArray
@@ -106,6 +109,7 @@ def reconstruct(model: Any, stage: int, X: Any = None, *, background: Any = None
         rebuilt += SIDE_SIGN[side] * sign * z_sign * signs * np.exp(normalizers[side] + logs)
     return Reconstruction(
         stage=number,
+        stage_name=subject.stage_names[number],
         normalizers=normalizers,
         direct=parts.evaluate(codes, bins),
         rebuilt=rebuilt,

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn.explain.axes import count, percent
-from seplearn.explain.importance import effect_spreads, largest, part_weights
 from seplearn.explain.products import without
 from seplearn.explain.result import Explanation
+from seplearn.explain.sizes import effect_spreads, largest, part_weights
 from seplearn.explain.subject import Subject, check_number
 from seplearn.explain.tilt import Flip, TiltDiagnostics, diagnose, places
 from seplearn.kernels.arrays import FloatArray
@@ -85,6 +85,8 @@ class StageRoles:
     Attributes
     ----------
     stage : int
+    stage_name : str
+        The features that the stage depends on, the one that moves it most first.
     weight : float
         Mean square of the stage's contribution as a share of the sum over stages, and over the
         main effects together, if there are any.
@@ -105,6 +107,7 @@ class StageRoles:
     """
 
     stage: int
+    stage_name: str
     weight: float
     kind: str
     below_zero: float
@@ -164,8 +167,8 @@ class Roles(Explanation):
     >>> roles = explain.roles(model)
     >>> len(roles.sentences), roles.threshold
     (1, 0.1)
-    >>> str(roles).startswith("stage 0 (100 %): x1")
-    True
+    >>> str(roles).startswith("stage 0, "), "(100 %): x1" in str(roles)
+    (True, True)
     """
 
     _figure: ClassVar[str] = "plot_roles"
@@ -190,7 +193,9 @@ class Roles(Explanation):
             lines.append(
                 f"main effects ({percent(self.effects_weight)}): {', '.join(self.effects)}"
             )
-        lines += [f"stage {s.stage} ({percent(s.weight)}): {s.sentence}" for s in listed]
+        lines += [
+            f"stage {s.stage}, {s.stage_name} ({percent(s.weight)}): {s.sentence}" for s in listed
+        ]
         rest = len(self.stages) - len(listed)
         if rest:
             small = sum(stage.weight for stage in self.stages) - sum(s.weight for s in listed)
@@ -202,6 +207,7 @@ class Roles(Explanation):
         pairs = [(stage, role) for stage in self.stages for role in stage.features]
         return {
             "stage": np.array([stage.stage for stage, _ in pairs], dtype=np.int64),
+            "stage_name": [stage.stage_name for stage, _ in pairs],
             "stage_weight": np.array([stage.weight for stage, _ in pairs], dtype=np.float64),
             "feature": [role.name for _, role in pairs],
             "role": [role.role for _, role in pairs],
@@ -274,7 +280,8 @@ def _stage_roles(
         for j in range(len(subject.names))
     )
     below_zero = float(rows.weight[value < 0].sum() / rows.weight.sum())
-    return StageRoles(s, weight, stage.kind, below_zero, features)
+    name = subject.stage_names[s]
+    return StageRoles(s, name, weight, stage.kind, below_zero, features)
 
 
 def _feature_role(

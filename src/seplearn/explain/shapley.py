@@ -95,7 +95,8 @@ def shapley(
     A coalition's value is the mean prediction with its features from the row and all others from
     a background row. For a product the average over coalitions is an integral of a polynomial,
     which a few Gauss-Legendre nodes give exactly; a main effect is all its feature's. Time grows
-    with rows times background rows times the square of the number of features.
+    with rows times background rows times, product by product, the square of the number of features
+    it depends on.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ def shapley(
     rows = subject.rows(background)
     with ThreadWorkers(n_threads(n_jobs)) as workers:
         blocks = [codes[start : start + _BLOCK_ROWS] for start in range(0, len(codes), _BLOCK_ROWS)]
-        values = np.concatenate(workers.map(lambda block: _values(fitted, block, rows), blocks))
+        values = np.concatenate(workers.map(lambda block: values_at(fitted, block, rows), blocks))
     texts: tuple[tuple[str, ...], ...] = ()
     if len(codes) <= _TOLD_ROWS:
         texts = row_texts(fitted.bins.axes, table, columns)
@@ -142,19 +143,25 @@ def shapley(
     )
 
 
-def _values(model: SeparationModel, codes: CodeArray, rows: Reference) -> FloatArray:
-    p = model.bins.n_axes
-    nodes, weights = np.polynomial.legendre.leggauss((p + 1) // 2)
-    nodes, weights = 0.5 + 0.5 * nodes, 0.5 * weights
+def values_at(model: SeparationModel, codes: CodeArray, rows: Reference) -> FloatArray:
+    """Shapley values of rows given as bin codes, against background rows."""
     at, background = (model.bins.flat(part) for part in (codes, rows.codes))
     # What is additive needs no coalitions: a main effect is its feature's own.
     out = model.effect_values(codes) - rows.weight @ model.effect_values(rows.codes)
     for stage in model.stages:
         for branch in stage.active:
-            factors = scaled_factors(branch, p)
-            here, there = factors[at], np.ascontiguousarray(factors[background].T)
-            sign = branch.coefficient_sign
-            add_shapley_values(here, there, rows.weight, nodes, weights, sign, out)
+            # A flat curve moves nothing: its feature takes no part in the game of this product.
+            used = list(branch.features(model.bins))
+            if not used:
+                continue
+            nodes, weights = np.polynomial.legendre.leggauss((len(used) + 1) // 2)
+            nodes, weights = 0.5 + 0.5 * nodes, 0.5 * weights
+            factors = scaled_factors(branch, len(used))
+            here = factors[at[:, used]]
+            there = np.ascontiguousarray(factors[background[:, used]].T)
+            sign, values = branch.coefficient_sign, np.zeros(here.shape)
+            add_shapley_values(here, there, rows.weight, nodes, weights, sign, values)
+            out[:, used] += values
     return out
 
 

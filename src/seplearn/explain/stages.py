@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn._errors import out_of_range, wrong_type
-from seplearn.explain.importance import shares
 from seplearn.explain.result import Explanation
+from seplearn.explain.sizes import shares
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.model.reference import Reference
@@ -24,6 +24,8 @@ class StageContributions(Explanation):
 
     Attributes
     ----------
+    stage_names : tuple of str
+        The features that every stage depends on.
     mean, mean_size : array of shape (n_stages,)
         Mean contribution, and mean of its absolute value, in the unit of y.
     share : array of shape (n_stages,)
@@ -51,6 +53,7 @@ class StageContributions(Explanation):
 
     _figure: ClassVar[str] = "plot_stages"
 
+    stage_names: tuple[str, ...]
     mean: FloatArray
     mean_size: FloatArray
     share: FloatArray
@@ -63,6 +66,7 @@ class StageContributions(Explanation):
     def _columns(self) -> dict[str, Any]:
         return {
             "stage": np.arange(len(self.mean)),
+            "stage_name": list(self.stage_names),
             "mean": self.mean,
             "mean_size": self.mean_size,
             "share": self.share,
@@ -109,6 +113,7 @@ def stages(
     mean = np.average(parts, axis=0, weights=weight)
     mean_size = np.average(np.abs(parts), axis=0, weights=weight)
     return StageContributions(
+        stage_names=subject.stage_names,
         mean=mean[1:],
         mean_size=mean_size[1:],
         share=shares(mean_size)[1:],

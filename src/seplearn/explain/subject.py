@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,11 @@ class Subject:
     @property
     def names(self) -> tuple[str, ...]:
         return self.schema.labels
+
+    @cached_property
+    def stage_names(self) -> tuple[str, ...]:
+        """A name per stage, made of the features it depends on."""
+        return self.model.stage_names(self.names)
 
     @property
     def n_stages(self) -> int:

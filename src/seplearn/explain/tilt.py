@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn.explain.axes import number_text
+from seplearn.explain.axes import place_texts
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject, check_number
 from seplearn.kernels.arrays import BoolArray, FloatArray
@@ -31,6 +31,8 @@ class Flip:
         Whether the stage is negative below and positive above.
     between : pair of float, optional
         The values on either side, for a feature with few values.
+    span : float
+        The width of where most values of the feature lie; texts round to a hundredth of it.
 
     Examples
     --------
@@ -45,16 +47,14 @@ class Flip:
     at: float
     upward: bool
     between: tuple[float, float] | None = None
+    span: float = field(default=0.0, compare=False)
 
 
 def places(flips: Sequence[Flip]) -> list[str]:
-    """Where flips are, in words, with as many digits as tell them apart."""
-    for digits in (3, 4, 5, 6, 9):
-        words = [f"at {number_text(flip.at, digits)}" for flip in flips]
-        if len(set(words)) == len(words):
-            break
+    """Where flips along one feature are, in words, with as many digits as tell them apart."""
+    words = place_texts([flip.at for flip in flips], max((f.span for f in flips), default=0.0))
     return [
-        word if flip.between is None else "between {:.6g} and {:.6g}".format(*flip.between)
+        f"at {word}" if flip.between is None else "between {:.6g} and {:.6g}".format(*flip.between)
         for word, flip in zip(words, flips, strict=True)
     ]
 
@@ -69,6 +69,8 @@ class TiltDiagnostics(Explanation):
     Attributes
     ----------
     stage : int
+    stage_name : str
+        The features that the stage depends on.
     names : tuple of str
         Of the features.
     intercept : float
@@ -100,6 +102,7 @@ class TiltDiagnostics(Explanation):
     _figure: ClassVar[str] = "plot_tilt"
 
     stage: int
+    stage_name: str
     names: tuple[str, ...]
     axes: tuple[Axis, ...]
     frequencies: tuple[FloatArray, ...]
@@ -115,6 +118,7 @@ class TiltDiagnostics(Explanation):
     def _columns(self) -> dict[str, Any]:
         return {
             "stage": np.full(len(self.names), self.stage),
+            "stage_name": [self.stage_name] * len(self.names),
             "feature": list(self.names),
             "spread": self.spread,
             "share": self.share,
@@ -170,6 +174,7 @@ def diagnose(subject: Subject, stage: int, tolerance: float) -> TiltDiagnostics:
     ]
     return TiltDiagnostics(
         stage=stage,
+        stage_name=subject.stage_names[stage],
         names=subject.names,
         axes=bins.axes,
         frequencies=tuple(frequencies),
@@ -211,15 +216,17 @@ def find_flips(
             runs.append([sign, int(b), float(weight[b])])
     kept = [run for run in runs if run[2] >= _SMALLEST_RUN * weight.sum()]
     return tuple(
-        _flip(description, after[1], upward=after[0])
+        flip_at(description, after[1], upward=after[0])
         for before, after in pairwise(kept)
         if before[0] != after[0]
     )
 
 
-def _flip(description: AxisDescription, b: int, upward: bool) -> Flip:
+def flip_at(description: AxisDescription, b: int, upward: bool) -> Flip:
     """The flip at the lower edge of bin ``b``."""
     between = None
     if description.has_few_values:
         between = (float(description.values[b - 1]), float(description.values[b]))
-    return Flip(float(description.lower[b]), upward, between)
+    # Edges lie as dense as values: those in the middle tell where most values are.
+    low, high = np.quantile(description.edges[np.isfinite(description.edges)], (0.1, 0.9))
+    return Flip(float(description.lower[b]), upward, between, float(high - low))

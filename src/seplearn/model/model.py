@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from seplearn.kernels.arrays import CodeArray, FloatArray
+from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.kernels.evaluate import log_products
 from seplearn.model.bag import Bag
+from seplearn.model.reading import read_curves, stage_name
 from seplearn.model.record import SizePath
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
@@ -99,6 +100,30 @@ class SeparationModel:
     def is_constant(self) -> bool:
         """Whether there is nothing but the intercept."""
         return not self.stages and self.effects is None
+
+    @property
+    def reading_size(self) -> int:
+        """Number of curves that are not exactly flat: what there is to read.
+
+        Of every stage and feature one for the backbone and one for the tilt, and one per main
+        effect; of a stage without backbone one for each factor.
+        """
+        return sum(1 for _ in read_curves(self.stages, self.effects, self.bins))
+
+    @property
+    def turning_points(self) -> IntArray:
+        """How often every curve over numbers that is not flat changes its direction.
+
+        Plateaus, ways back of less than 1 % of a curve's range and bins without training rows are
+        passed over. Backbones and tilts stage by stage, then main effects.
+        """
+        curves = read_curves(self.stages, self.effects, self.bins)
+        counts = [c.turning_points for c in curves if c.turning_points is not None]
+        return np.array(counts, dtype=np.int64)
+
+    def stage_names(self, names: Sequence[str]) -> tuple[str, ...]:
+        """A name per stage, made of the ``names`` of the features it depends on."""
+        return tuple(stage_name(stage, self.bins, names) for stage in self.stages)
 
     def interval(self, codes: CodeArray, level: float) -> FloatArray:
         """Central share ``level`` of the replicates' predictions, shape (n, 2).

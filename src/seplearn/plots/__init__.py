@@ -9,7 +9,7 @@ from seplearn.plots.curves import plot_curve, plot_curves
 from seplearn.plots.dependence import plot_partial_dependence
 from seplearn.plots.effects import plot_main_effects
 from seplearn.plots.ice import plot_ice
-from seplearn.plots.importance import plot_importance
+from seplearn.plots.importance import plot_importance, plot_paper_importance
 from seplearn.plots.interactions import plot_interactions
 from seplearn.plots.local import plot_local
 from seplearn.plots.maps import plot_map
@@ -18,6 +18,7 @@ from seplearn.plots.roles import plot_roles
 from seplearn.plots.shapley import plot_shapley
 from seplearn.plots.size_path import plot_size_path
 from seplearn.plots.stages import plot_stages
+from seplearn.plots.summary import plot_summary
 from seplearn.plots.tilt import plot_tilt
 
 __all__ = [
@@ -30,11 +31,13 @@ __all__ = [
     "plot_local",
     "plot_main_effects",
     "plot_map",
+    "plot_paper_importance",
     "plot_partial_dependence",
     "plot_reconstruction",
     "plot_roles",
     "plot_shapley",
     "plot_size_path",
     "plot_stages",
+    "plot_summary",
     "plot_tilt",
 ]

@@ -14,7 +14,7 @@ from seplearn.explain.bags import BagCurves
 from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.curves import log_scale
 from seplearn.plots.panel import FeatureAxis, draw
-from seplearn.plots.style import RANK_MAP, panels
+from seplearn.plots.style import RANK_MAP, panels, stage_title
 
 _LOW, _HIGH, _KEPT, _ANCHOR, _MEAN = "#3d8fb3", "#d1793b", "0.6", "#d1793b", "0.05"
 
@@ -63,7 +63,8 @@ def plot_bags(bags: BagCurves, ax: Any = None, *, max_features: int = 4, extreme
             draw(panel, feature, bags.combined[j], color=_MEAN, linewidth=1.8, baseline=1.0)
             log_scale(panel)
             feature.dress(panel)
-    titles = ("smallest (blue) and largest (orange) scale", "averaged", "all grids")
+    stage = stage_title(bags.stage, bags.stage_name)
+    titles = (f"{stage}\nsmallest (blue) and largest (orange) scale", "averaged", "all grids")
     for panel, title in zip(axes[:, 0], titles, strict=True):
         panel.set_title(title, fontsize=9, loc="left")
         panel.set_ylabel("backbone", fontsize=9)

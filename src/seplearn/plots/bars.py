@@ -48,6 +48,16 @@ def spacing(count: int) -> int:
     return 1 if count <= 12 else 2 if count <= 24 else 5
 
 
+def name_stages(ax: Axes, names: Sequence[str], effects: bool) -> None:
+    """Upright ticks below bars, a number and a name each; main effects, if any, stand at -1."""
+    words = [f"{s}: {name}" for s, name in enumerate(names)]
+    places = list(range(len(words)))[:: spacing(len(words))]
+    shown = short_names(words, 30)
+    ticks = [(-1, "main effects")] * effects + [(s, shown[s]) for s in places]
+    ax.set_xticks([at for at, _ in ticks], [word for _, word in ticks], rotation=90, fontsize=8)
+    ax.set_xlabel("stage", fontsize=9)
+
+
 def heatmap(
     ax: Axes,
     rows: Sequence[str],
@@ -58,6 +68,7 @@ def heatmap(
     norm: Normalize,
     title: str = "",
     words: Sequence[Sequence[str]] | None = None,
+    longest_column: int = 16,
 ) -> None:
     """Coloured cells with the rows' and columns' names; ``words`` are written into them."""
     if not len(columns):
@@ -67,7 +78,7 @@ def heatmap(
         return
     mesh = ax.imshow(values, cmap=cmap, norm=norm, aspect="auto", interpolation="nearest")
     name_rows(ax, rows)
-    shown = short_names(columns, 16)
+    shown = short_names(columns, longest_column)
     upright = max((len(name) for name in shown), default=0) > 3
     every = 1 if upright else spacing(len(columns))
     places = np.arange(0, len(columns), every)
@@ -77,13 +88,16 @@ def heatmap(
     ax.set_title(title, fontsize=10)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    if words is not None and values.size <= _WRITTEN_CELLS:
-        for i, row in enumerate(words):
-            for j, word in enumerate(row):
+    beyond = values > (np.inf if norm.vmax is None else norm.vmax)
+    few = words is not None and values.size <= _WRITTEN_CELLS
+    for i, row in enumerate(words or ()):
+        for j, word in enumerate(row):
+            if few or beyond[i, j]:  # where colours end, a number tells
                 colour = mesh.cmap(mesh.norm(values[i, j]))
                 dark = np.dot(colour[:3], (0.299, 0.587, 0.114)) < 0.5
                 ink = "white" if dark and np.isfinite(values[i, j]) else "0.15"
                 ax.text(j, i, word, ha="center", va="center", fontsize=7, color=ink)
-    else:
-        bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02)
+    if not few:
+        extend = "max" if beyond.any() else "neither"
+        bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02, extend=extend)
         bar.ax.tick_params(labelsize=7)

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from seplearn._errors import out_of_range
 from seplearn.explain.curves import Curve, StageCurves
 from seplearn.plots.panel import FeatureAxis, draw
-from seplearn.plots.style import BACKBONE, DOWN, GRID, TILT, UP, number, panels
+from seplearn.plots.style import BACKBONE, DOWN, GRID, TILT, UP, number, panels, stage_title
 
 _NARROW_RANGE = 0.4  # decades
 _LEAST_FACTOR, _LEAST_TILT = 1.1, 0.1  # less of a range would magnify what is nothing
@@ -110,9 +110,11 @@ def plot_curve(curve: Curve, ax: Any = None, *, part: str | None = None) -> Any:
         if one == "factors":
             _add_legend(panel)
     if part is not None:
-        axes[0, 0].set_title(f"{_TITLES[part]}, stage {curve.stage}", fontsize=10)
+        axes[0, 0].set_title(
+            f"{_TITLES[part]}\n{stage_title(curve.stage, curve.stage_name, 30)}", fontsize=10
+        )
     else:
-        _head(axes, shown, f"Stage {curve.stage}", ax is None)
+        _head(axes, shown, _capital(stage_title(curve.stage, curve.stage_name)), ax is None)
     return shown
 
 
@@ -133,7 +135,7 @@ def _parts_of(curves: StageCurves) -> tuple[str, ...]:
 
 
 def _most_varying(curves: StageCurves, most: int) -> list[Curve]:
-    """The curves with the largest variance of log-factors, in the order of the features."""
+    """The curves with the largest variance of log-factors, flat ones left out, in their order."""
 
     def spread(curve: Curve) -> float:
         factors = [a for a in (curve.plus, curve.minus) if a is not None]
@@ -141,11 +143,16 @@ def _most_varying(curves: StageCurves, most: int) -> list[Curve]:
         return sum(float(np.sum(curve.frequencies * log**2)) for log in logs)
 
     order = sorted(curves, key=spread, reverse=True)[: max(1, most)]
+    order = [curve for curve in order if spread(curve) > 0.0] or order[:1]
     return sorted(order, key=lambda curve: curve.feature)
 
 
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
 def _title(curves: StageCurves, n_shown: int) -> str:
-    text = f"Stage {curves.stage}"
+    text = _capital(stage_title(curves.stage, curves.stage_name))
     if curves.lambda_plus:
         text += rf"   $\lambda_+$ = {number(curves.lambda_plus)}"
     if curves.lambda_minus:

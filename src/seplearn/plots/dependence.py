@@ -27,6 +27,7 @@ from seplearn.plots.style import (
     number,
     panels,
     short,
+    stage_title,
 )
 from seplearn.plots.surface import draw_surface, signed_norm, supported, usual_reach
 
@@ -190,9 +191,9 @@ def _shade(ax: Axes, feature: FeatureAxis, plus: FloatArray, minus: FloatArray) 
 
 def _constants(dependence: PartialDependence, s: int) -> str:
     plus, minus = dependence.constants[s]
-    parts = [f"stage {s}"]
+    parts = [stage_title(s, dependence.stage_names[s], 26)]
     parts += [f"$C_+$ = {number(plus)}"] * bool(plus) + [f"$C_-$ = {number(minus)}"] * bool(minus)
-    return "   ".join(parts)
+    return "\n".join([parts[0], "   ".join(parts[1:])]).strip()
 
 
 def _values(dependence: PartialDependence, s: Part) -> tuple[FloatArray, str]:
@@ -200,7 +201,7 @@ def _values(dependence: PartialDependence, s: Part) -> tuple[FloatArray, str]:
         return dependence.total, "partial dependence"
     if s == "effects":
         return dependence.effects, "main effects"
-    return dependence.stages[s], f"stage {s}"
+    return dependence.stages[s], stage_title(s, dependence.stage_names[s], 34)
 
 
 def _surface(

@@ -5,15 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import Normalize
+from matplotlib.colors import PowerNorm
 
 from seplearn.explain.interactions import Interactions
+from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.bars import heatmap, name_rows
 from seplearn.plots.style import BACKBONE, SIZE_MAP, panels, tidy
+
+_NOTHING = 0.0005  # is not written
 
 
 def plot_interactions(interactions: Interactions, ax: Any = None, *, max_features: int = 12) -> Any:
     """Draw Sobol indices of features and pairs, and Friedman's H of pairs.
+
+    Colours follow the square root of the values and end at 1, so that a single large one does not
+    make all others pale; a value above 1 is written into its cell. H is the share of a pair's joint
+    effect that is not the sum of the two single ones. It is above 1 where the single effects cancel
+    a part of the joint one: then they are large beside it, and a large H says little. The pairwise
+    Sobol index beside it tells how much of the prediction that is.
 
     Parameters
     ----------
@@ -48,18 +57,24 @@ def plot_interactions(interactions: Interactions, ax: Any = None, *, max_feature
     parts = ((interactions.pairwise, "pairwise Sobol index"), (interactions.h, "Friedman's H"))
     for panel, (values, title) in zip(axes[0, 1:], parts, strict=True):
         part = values[np.ix_(order, order)].copy()
-        top = float(np.nanmax(part, initial=0.0)) or 1.0
         np.fill_diagonal(part, np.nan)
-        words = [[_word(value) for value in row] for row in part]
         heatmap(
-            panel, names, names, part, cmap=SIZE_MAP, norm=Normalize(0.0, top), title=title,
-            words=words,
+            panel, names, names, part, cmap=SIZE_MAP, norm=_scale(part), title=title,
+            words=[[_word(value) for value in row] for row in part],
         )  # fmt: skip
+        if np.nanmax(part, initial=0.0) > 1.0 + _NOTHING:
+            panel.set_title(f"{title}\n(above 1: single effects cancel)", fontsize=10)
     return shown
+
+
+def _scale(values: FloatArray) -> PowerNorm:
+    """Colours by the square root, up to 1: a value above is written into its cell."""
+    top = float(np.nanmax(values, initial=0.0))
+    return PowerNorm(0.5, 0.0, min(top, 1.0) if top > _NOTHING else 1.0)
 
 
 def _word(value: float) -> str:
     """Two digits without the zero before the point; nothing for nothing."""
-    if np.isnan(value) or value < 0.0005:
+    if np.isnan(value) or value < _NOTHING:
         return ""
     return f"{value:.{2 if value >= 0.095 else 3}f}".lstrip("0")

@@ -106,7 +106,7 @@ def _steps(
         names = [f"main effect of {name}" for name in local.names]
         parts = (local.effects, local.effect_bands, names, largest, max_features)
         steps += _largest(*parts, "other main effect")
-    names = [f"stage {s}" for s in range(len(local.contributions))]
+    names = [f"stage {s}: {name}" for s, name in enumerate(local.stage_names)]
     parts = (local.contributions, local.bands, names, order, max_stages)
     return steps + _largest(*parts, "other stage")
 
@@ -148,7 +148,7 @@ def _waterfall(ax: Axes, local: LocalExplanation, steps: list[_Step]) -> None:
     if local.interval is not None:
         ax.hlines(last, *local.interval, color="0.1", linewidth=2)
     ax.axvline(0.0, color=GRID, linewidth=0.8, zorder=0)
-    name_rows(ax, [*(step.name for step in steps), "prediction"], longest=30)
+    name_rows(ax, [*(step.name for step in steps), "prediction"], longest=36)
     tidy(ax)
     ax.set_title(f"prediction {number(local.prediction)}", fontsize=10)
 

@@ -10,7 +10,7 @@ from matplotlib.colors import LogNorm
 from seplearn.explain.maps import StageMap
 from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.panel import FeatureAxis
-from seplearn.plots.style import SIGNED_MAP, SIZE_MAP, panels
+from seplearn.plots.style import SIGNED_MAP, SIZE_MAP, panels, stage_title
 from seplearn.plots.surface import draw_surface, signed_norm, supported
 
 
@@ -43,12 +43,14 @@ def plot_map(stage_map: StageMap, ax: Any = None) -> Any:
     style: Any = {"cmap": SIZE_MAP, "norm": _log_norm(stage_map.backbone[known])}
     style |= {"label": "backbone, in the unit of y", "support": stage_map.support}
     draw_surface(axes[0, 0], features, stage_map.backbone, **style)
-    axes[0, 0].set_title(f"stage {stage_map.stage}: where it is active", fontsize=10)
+    axes[0, 0].set_title(
+        f"{stage_title(stage_map.stage, stage_map.stage_name)}\nwhere it is active", fontsize=10
+    )
     if stage_map.tilt is not None:
         norm = signed_norm(float(np.clip(np.abs(stage_map.tilt[known]).max(), 1.0, 3.0)))
         style |= {"cmap": SIGNED_MAP, "norm": norm, "label": "tilt"}
         draw_surface(axes[0, 1], features, stage_map.tilt, **style)
-        axes[0, 1].set_title("which way it points", fontsize=10)
+        axes[0, 1].set_title("\nwhich way it points", fontsize=10)
     return shown
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from seplearn.explain.reconstruct import Reconstruction
-from seplearn.plots.style import BACKBONE, GRID, panels, tidy
+from seplearn.plots.style import BACKBONE, GRID, panels, stage_title, tidy
 
 
 def plot_reconstruction(reconstruction: Reconstruction, ax: Any = None) -> Any:
@@ -32,7 +32,7 @@ def plot_reconstruction(reconstruction: Reconstruction, ax: Any = None) -> Any:
     panel.axline((0.0, 0.0), slope=1.0, color=GRID, linewidth=1.0, zorder=0)
     style: Any = {"s": 8, "color": BACKBONE, "alpha": 0.5, "linewidths": 0}
     panel.scatter(reconstruction.direct, reconstruction.rebuilt, **style)
-    panel.set_xlabel(f"stage {reconstruction.stage}", fontsize=9)
+    panel.set_xlabel(stage_title(reconstruction.stage, reconstruction.stage_name), fontsize=9)
     panel.set_ylabel("rebuilt from 1D partial dependences", fontsize=9)
     panel.set_title(f"largest difference {reconstruction.largest_error:.1e}", fontsize=10)
     tidy(panel)

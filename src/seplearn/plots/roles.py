@@ -44,10 +44,10 @@ def plot_roles(roles: Roles, ax: Any = None, *, max_features: int = 20) -> Any:
     weights = np.array([stage.weight for stage in roles.stages])
     order = np.argsort(-(scaling + directing) @ weights, kind="stable")[:max_features]
     n_stages = len(roles.stages)
-    size = (min(3.0 + 0.75 * max(n_stages, 3), 14.0), 1.8 + 0.27 * max(len(order), 4))
+    size = (min(3.0 + 0.75 * max(n_stages, 3), 14.0), 2.8 + 0.27 * max(len(order), 4))
     axes, shown = panels(ax, 1, 2, size, sharey=True)
     names = [roles.names[j] for j in order]
-    stages = [str(stage.stage) for stage in roles.stages]
+    stages = [f"{stage.stage}: {stage.stage_name}" for stage in roles.stages]
     flips = np.array([[bool(r.flips) for r in stage.features] for stage in roles.stages], bool)
     parts = ((scaling, "scales", "Blues"), (directing, "directs (* flips the sign)", "Purples"))
     for panel, (values, title, cmap) in zip(axes[0], parts, strict=True):
@@ -59,7 +59,7 @@ def plot_roles(roles: Roles, ax: Any = None, *, max_features: int = 20) -> Any:
         ]
         heatmap(
             panel, names, stages, part, cmap=cmap, norm=Normalize(0.0, 1.5), title=title,
-            words=words,
+            words=words, longest_column=28,
         )  # fmt: skip
         panel.set_xlabel("stage", fontsize=9)
     return shown

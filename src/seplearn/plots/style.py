@@ -70,6 +70,11 @@ def short(name: str, longest: int = _LONGEST_NAME) -> str:
     return line.replace("$", r"\$")
 
 
+def stage_title(stage: int, name: str, longest: int = 40) -> str:
+    """A stage by its number and, as far as there is room, by its name."""
+    return f"stage {stage}: {short(name, longest)}"
+
+
 def short_names(names: Sequence[str], longest: int = _LONGEST_NAME) -> list[str]:
     """Names that fit and stay different: where they are too alike, what they share is cut."""
     brief = [short(name, longest) for name in names]

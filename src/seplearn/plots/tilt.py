@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from seplearn.explain.tilt import TiltDiagnostics, places
 from seplearn.plots.bars import bars
 from seplearn.plots.panel import FeatureAxis, draw
-from seplearn.plots.style import DOWN, GRID, QUIET, TILT, UP, panels
+from seplearn.plots.style import DOWN, GRID, QUIET, TILT, UP, panels, stage_title
 
 _NAMED_FLIPS = 3
 
@@ -47,12 +47,13 @@ def plot_tilt(
     listed = order[:max_bars]
     colors = [QUIET if tilt.constant[j] else TILT for j in listed]
     names = [tilt.names[j] for j in listed]
+    stage = stage_title(tilt.stage, tilt.stage_name)
     if np.isnan(tilt.intercept):
         axes[0, 0].set_axis_off()
-        words = f"stage {tilt.stage} has no tilt:\nit is one product, or its factors have signs"
+        words = f"{stage}\nhas no tilt: it is one product, or its factors have signs"
         axes[0, 0].text(0.5, 0.5, words, ha="center", va="center", color=QUIET)
         return shown
-    title = f"spread of the tilt, stage {tilt.stage} (grey: constant)"
+    title = f"{stage}\nspread of the tilt (grey: constant)"
     bars(axes[0, 0], names, tilt.spread[listed], color=colors, title=title)
     for panel, j in zip(axes[0, 1:], drawn, strict=True):
         _along(panel, tilt, j)
@@ -81,4 +82,4 @@ def _along(ax: Axes, tilt: TiltDiagnostics, j: int) -> None:
         ax.text(flip.at, 0.14 + 0.08 * k, " " + words[k], fontsize=7, color="0.3", transform=where)
     ax.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
     feature.dress(ax)
-    ax.set_title("$d_0 + d_j$: up or down", fontsize=10)
+    ax.set_title("\n$d_0 + d_j$: up or down", fontsize=10)

@@ -34,6 +34,7 @@ def page_content(
     if table is not None and (background is None or table.n_rows >= _FEWEST_BACKGROUND):
         background = _drawn(model, table, random_state)
     name = model.target_name_ or "the target"
+    names = model.stage_names_
     description = describe(model.model_, model._schema.labels)
     return {
         "title": title or f"What the model says about {name}",
@@ -46,7 +47,7 @@ def page_content(
         "spread": None if background is None else _spread(model, background),
         "features": [_encoded(feature) for feature in description["features"]],
         "stages": [
-            _encoded(_page_stage(stage)) | {"bands": _bands(model, s)}
+            _encoded(_page_stage(stage)) | {"name": names[s], "bands": _bands(model, s)}
             for s, stage in enumerate(description["stages"])
         ],
         "quality": _qualities(model, X, y),
@@ -131,13 +132,18 @@ def _encoded(value: Any) -> Any:
 def _explained(model: SeparationEstimator, background: Reference | None) -> dict[str, Any]:
     """Explanations that average over rows; None where there are no rows to average over."""
     if background is None:
-        return {"roles": None, "effect_roles": None, "matters": None, "pairs": None}
+        return dict.fromkeys(("summary", "roles", "effect_roles", "matters", "pairs"))
     roles = explain.roles(model, background=background)
-    together = explain.interactions(model, background=background)
-    importance = explain.importance(model, background=background)
+    summary = explain.summary(model, background=background)
+    together = summary.interactions
+    paper = explain.importance(model, kind="paper", background=background)
     first, second = np.triu_indices(len(together.names), 1)
     order = np.argsort(-together.pairwise[first, second], kind="stable")[:_N_PAIRS]
     return {
+        "summary": [
+            {"heading": heading, "sentences": list(sentences)}
+            for heading, sentences in summary.sections
+        ],
         "roles": [
             {
                 "sentence": stage.sentence,
@@ -151,8 +157,9 @@ def _explained(model: SeparationEstimator, background: Reference | None) -> dict
         "matters": {
             "main": together.main.tolist(),
             "total": together.total.tolist(),
-            "backbone": importance.total_backbone.tolist(),
-            "tilt": importance.total_tilt.tolist(),
+            "importance": summary.importance.values.tolist(),
+            "backbone": paper.total_backbone.tolist(),
+            "tilt": paper.total_tilt.tolist(),
         },
         "pairs": [
             [int(first[k]), int(second[k]), float(together.pairwise[first[k], second[k]])]

@@ -53,7 +53,7 @@ function stageBox(stage, first) {
   const told = page.roles && page.roles[stage.number];
   const body = el("div", { class: "curve-body" });
   const box = el("details", { class: "stage", "data-stage": stage.number },
-    el("summary", {}, el("b", {}, `Stage ${stage.number}`), " ",
+    el("summary", {}, el("b", {}, `Stage ${stage.number}: ${stage.name}`), " ",
       told ? el("span", { class: "note" }, `${percent(told.weight)} of the size of all ${
         effects === null ? "stages" : "parts"}`) : null,
       el("p", {}, told ? `${told.sentence}.` : stageKind(stage))),
@@ -82,7 +82,8 @@ function drawStage(stage) {
   const acting = sorted.filter((feature) => stage.features.has(feature.index)
     && (!told || told.roles[feature.index] !== "idle"));
   const shown = acting.length ? acting : sorted.slice(0, 1);
-  const idle = features.length - shown.length;
+  // Those it does not depend on at all are not in its name either.
+  const idle = [...stage.features].filter((j) => !shown.includes(features[j])).length;
   body.replaceChildren(
     el("div", { class: "tiles" }, shown.map((feature) => featureCurves(stage, feature))),
     idle ? el("p", { class: "note" }, `${plural(idle, "other feature")} hardly `

@@ -42,6 +42,7 @@ const stages = page.stages.map((given, number) => {
   const [backbone, tilt] = [given.log_backbone, given.tilt].map((text) => text && doubles(text));
   return {
     number,
+    name: given.name,
     kind: given.kind,
     features: new Set(given.features),  // those that the stage depends on
     backbone,

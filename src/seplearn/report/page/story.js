@@ -1,12 +1,12 @@
 // What is told once, when the page opens: the summary, how good the model is, what matters.
 
 const order = features.map((_, j) => j);  // the features, what matters most first
-if (page.matters) order.sort((a, b) => page.matters.total[b] - page.matters.total[a]);
+if (page.matters) order.sort((a, b) => page.matters.importance[b] - page.matters.importance[a]);
 
 function tellShort() {
   const best = page.quality[0];
   const parts = [
-    `The model predicts ${page.target} from ${plural(features.length, "feature")}. ` + (!isConstant
+    (page.summary ? "" : `The model predicts ${page.target} from ${plural(features.length, "feature")}. `) + (!isConstant
       ? `A prediction is a constant (${show(page.intercept)}) plus ${
         effects === null ? "" : `a main effect of every feature${stages.length ? " plus " : "."}`}`
         + (stages.length ? `what ${plural(stages.length, "stage")} ${stages.length === 1 ? "adds" : "add"} or `
@@ -19,12 +19,19 @@ function tellShort() {
       + `${showError(best.mae)}${best.r2 > 0 && best.n_rows > 1
         ? `; it explains ${percent(best.r2)} of the differences between rows.` : "."}`);
   }
-  if (page.matters && !isConstant) {
-    const leading = order.slice(0, 3).filter((j) => page.matters.total[j] >= 0.01);
-    const names = leading.map((j) => cut(features[j].name, 60) || "(no name)");
-    if (names.length) parts.push(`What matters most: ${names.join(", ")}.`);
+  const said = isConstant ? [] : tellSummary();
+  put("short-body", said.slice(0, 1), parts.map((text) => el("p", {}, text)), said.slice(1));
+}
+
+// What the model says as a whole, as Python's summary has it.
+function tellSummary() {
+  if (!page.summary) {
+    return [null, el("p", {}, "To say in words what it does takes rows: the model keeps none, and no table was given.")];
   }
-  put("short-body", parts.map((text) => el("p", {}, text)));
+  return page.summary.map(({ heading, sentences }) => (heading
+    ? el("div", { class: "said" }, el("h3", {}, heading),
+      el("ul", {}, sentences.map((sentence) => el("li", {}, sentence))))
+    : el("p", {}, sentences.join(" "))));
 }
 
 function tellQuality() {
@@ -63,27 +70,37 @@ function tellMatters() {
       : "The model is a constant: no feature matters."));
     return;
   }
-  const { main, total } = page.matters;
-  const bars = order.map((j) => ({ name: features[j].name, value: total[j], inner: main[j], j }));
+  const { importance } = page.matters;
+  const bars = order.map((j) => ({ name: features[j].name, value: importance[j], j }));
   const pairs = page.pairs.filter((pair) => pair[2] > 0.001).map(([first, second, share]) => ({
     name: `${cut(features[first].name, 40)} \u00d7 ${cut(features[second].name, 40)}`, value: share,
   }));
   put("matters-body",
     el("div", { class: "pair" },
       el("div", {}, el("h3", {}, "Each feature"),
-        barList("Share of the variance of the prediction by feature", bars.slice(0, 15),
-          (bar) => percent(bar.value)),
+        barList("Mean size of the Shapley value by feature", bars.slice(0, 15), (bar) => show(bar.value)),
         bars.length > 15 ? el("p", { class: "note" }, `and ${bars.length - 15} more, each at most `
-          + percent(bars[15].value)) : null,
-        el("p", { class: "note" }, "How much of the prediction's variance would be gone without the "
-          + "feature. The full part of a bar is what it does by itself, the pale part what it "
-          + "does together with others; parts done together count for each of them.")),
+          + show(bars[15].value)) : null,
+        el("p", { class: "note" }, "By how much the feature moves a prediction, up or down, on average "
+          + "over the rows: the mean size of its Shapley value, in the unit of the prediction.")),
       el("div", {}, el("h3", {}, "Together"),
         pairs.length ? barList("Share of the variance by pair", pairs, (bar) => percent(bar.value))
           : el("p", {}, "No two features act together beyond what they do alone."),
         el("p", { class: "note" }, "What a pair does beyond the two alone, as a share of the "
           + "variance. All shares are exact if features were independent of each other."))),
-    tellImportance());
+    tellShares(), tellImportance());
+}
+
+// How much of the prediction's variance features explain, alone and with others.
+function tellShares() {
+  const { main, total } = page.matters;
+  const bars = features.map((feature, j) => ({ name: feature.name, value: total[j], inner: main[j] }))
+    .sort((a, b) => b.value - a.value).slice(0, 15);
+  return el("details", { id: "shares" }, el("summary", {}, "Alone and with others"),
+    barList("Share of the variance of the prediction by feature", bars, (bar) => percent(bar.value)),
+    el("p", { class: "note" }, "How much of the prediction's variance would be gone without the "
+      + "feature. The full part of a bar is what it does by itself, the pale part what it "
+      + "does together with others; parts done together count for each of them."));
 }
 
 // How the features matter: by what they do to the size of a stage, and to its direction.

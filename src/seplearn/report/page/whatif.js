@@ -212,7 +212,7 @@ function fallsOf(parts) {
   const shown = numbers.slice(0, sizes.length > most + 1 ? most : sizes.length).sort((a, b) => a - b);
   const rest = numbers.filter((s) => !shown.includes(s)).reduce((sum, s) => sum + sizes[s], 0);
   const steps = effects === null ? [] : [{ text: "main effects", size: parts.effects }];
-  steps.push(...shown.map((s) => ({ stage: s, text: `stage ${s}`, size: sizes[s] })));
+  steps.push(...shown.map((s) => ({ stage: s, text: stageTitle(s), size: sizes[s] })));
   if (shown.length < sizes.length) steps.push({ text: `${sizes.length - shown.length} others`, size: rest });
   return steps;
 }
@@ -239,9 +239,11 @@ function drawFalls(parts, value) {
   drawAtStage(parts.stages);
 }
 
+const stageTitle = (s) => `stage ${s} (${stages[s].name})`;
+
 function stageButton(s) {
   return el("button", { type: "button", "data-fall": s, "aria-pressed": String(state.stage === s),
-    onclick: () => { state.stage = state.stage === s ? null : s; refresh(); } }, `stage ${s}`);
+    onclick: () => { state.stage = state.stage === s ? null : s; refresh(); } }, `stage ${s}: ${stages[s].name}`);
 }
 
 // What every feature does in the chosen stage at this row.
@@ -255,8 +257,8 @@ function drawAtStage(parts) {
     const turn = curves.tilt ? curves.tilt.values[code] : null;
     return { feature, backbone, turn, size: Math.abs(backbone ?? 0) + Math.abs(turn ?? 0) };
   }).sort((a, b) => b.size - a.size).slice(0, 6);
-  if (!stage.backbone) return put("at-stage", el("p", { class: "note" }, `Stage ${s}: ${stageKind(stage)}`));
-  put("at-stage", el("h3", {}, `Why stage ${s} ${parts[s] < 0 ? "takes away" : "adds"} ${show(Math.abs(parts[s]))}`),
+  if (!stage.backbone) return put("at-stage", el("p", { class: "note" }, `${stageTitle(s)}: ${stageKind(stage)}`));
+  put("at-stage", el("h3", {}, `Why ${stageTitle(s)} ${parts[s] < 0 ? "takes away" : "adds"} ${show(Math.abs(parts[s]))}`),
     el("table", { class: "features" }, el("thead", {}, el("tr", {},
       ["feature", "value", "backbone", ...(stage.tilt ? ["tilt"] : [])].map((text) => el("th", { scope: "col" }, text)))),
     el("tbody", {}, rows.map(({ feature, backbone, turn }) => el("tr", {},

@@ -1,0 +1,214 @@
+"""A summary in plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seplearn.explain.axes import count, percent, place_texts
+from seplearn.explain.signs import SignChange
+from seplearn.explain.tilt import places
+from seplearn.model.reading import brief, turning_points
+
+if TYPE_CHECKING:
+    from seplearn.explain.summary import FeatureSummary, Summary
+
+CALM = 0.1  # of a curve's range: in words, a smaller way back is no turn
+_MOST_FEATURES, _MOST_PAIRS, _MOST_NAMES, _MOST_LEVELS, _MOST_PLACES = 12, 6, 8, 4, 3
+_SMALLEST = 0.01  # a smaller share is not told one by one
+_HARDLY_ALONE = 0.1  # of what a feature explains: less is next to nothing
+_TURNED = 0.05  # of the rows
+
+
+def told(summary: Summary) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Headings and sentences; the first part has no heading."""
+    if not summary.features:
+        return (("", (*_opening(summary), "Every prediction is the same.")),)
+    parts = [
+        ("", _opening(summary)),
+        ("What moves the prediction, and by how much on average", _movers(summary)),
+        ("What acts together", _together(summary)),
+        ("Where the prediction changes its sign", _signs(summary)),
+        ("Whose effect is turned upside down", _turned(summary)),
+    ]
+    if summary.unused:
+        unused = listed([brief(name) for name in summary.unused], _MOST_NAMES)
+        parts.append(("Not used", (f"{unused}: in no curve.",)))
+    return tuple((heading, sentences) for heading, sentences in parts if sentences)
+
+
+def listed(words: Sequence[str], most: int | None = None, last: str = "and") -> str:
+    """Words in a row: ``a, b and c``, or ``a, b and 5 more``."""
+    if most is not None and len(words) > most:
+        words = [*words[:most], f"{len(words) - most} more"]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def _opening(summary: Summary) -> tuple[str, ...]:
+    parts = [count(len(summary.stage_names), "stage")] if summary.stage_names else []
+    parts += ["main effects"] * summary.has_effects
+    made = listed(parts) if parts else "a constant"
+    read = count(summary.reading_size, "curve")
+    text = (
+        f"The model predicts {brief(summary.target or 'the target')} from "
+        f"{count(len(summary.names), 'feature')} by {made}: {read} to read."
+    )
+    turns = summary.turning_points
+    if len(turns):
+        median = f"{np.median(turns):g}"
+        text += f" Turning points of a curve: {median} in the median, {turns.max()} at most."
+    mean, spread = (_rounded(v, summary.spread) for v in (summary.mean, summary.spread))
+    rows = count(summary.n_rows, "row")
+    return text, f"Predictions have mean {mean} and standard deviation {spread} ({rows})."
+
+
+def _movers(summary: Summary) -> tuple[str, ...]:
+    shown = [one for one in summary.features if one.share >= _SMALLEST][:_MOST_FEATURES]
+    lines = []
+    for one in shown:
+        size = _rounded(one.importance, one.importance)
+        lines.append(
+            f"{brief(one.name)}: {size} ({percent(one.share)}). {_dependence(one, summary)}"
+        )
+    rest = summary.features[len(shown) :]
+    if rest:
+        share = percent(sum(one.share for one in rest))
+        together = " together" if len(rest) > 1 else ""
+        lines.append(
+            f"{listed([brief(one.name) for one in rest], _MOST_NAMES)}: {share}{together}."
+        )
+    return tuple(lines)
+
+
+def _dependence(one: FeatureSummary, summary: Summary) -> str:
+    """The partial dependence on a feature in words."""
+    if one.total > 0 and one.alone < _HARDLY_ALONE * one.total:
+        return "By itself it does next to nothing: what it does depends on others."
+    if one.axis.kind == "categorical":
+        return _levels(one, summary)
+    curve = one.curve
+    values = np.asarray(one.axis.describe().values, dtype=float)[one.bins]
+    low, high = int(np.argmin(curve)), int(np.argmax(curve))
+    turns = turning_points(curve, CALM)
+    inner = [k for k in (low, high) if 0 < k < len(curve) - 1]
+    span = float(values[-1] - values[0])
+
+    def point(k: int) -> str:
+        return f"{_rounded(curve[k], summary.spread)} at {_rounded(values[k], span)}"
+
+    last = len(curve) - 1
+    if turns == 0:
+        way = "raises" if curve[last] > curve[0] else "lowers"
+        return f"It {way} the prediction from {point(0)} to {point(last)}."
+    if turns == 1 and inner:
+        first, then = ("raises", "lowers") if inner[0] == high else ("lowers", "raises")
+        return (
+            f"It {first} the prediction from {point(0)} to {point(inner[0])}, then {then} it to "
+            f"{point(last)}."
+        )
+    return f"The prediction turns {count(turns, 'time')}, between {point(low)} and {point(high)}."
+
+
+def _rounded(value: float, span: float) -> str:
+    return place_texts([float(value)], span)[0]
+
+
+def _levels(one: FeatureSummary, summary: Summary) -> str:
+    labels = one.axis.describe().labels
+    order = np.argsort(one.curve, kind="stable")
+    words = [
+        f"{_rounded(one.curve[k], summary.spread)} for {brief(labels[one.bins[k]])}" for k in order
+    ]
+    if len(words) > _MOST_LEVELS:
+        words = [words[0], words[1], "...", words[-2], words[-1]]
+    return f"From low to high: {', '.join(words)}."
+
+
+def _together(summary: Summary) -> tuple[str, ...]:
+    shares = summary.interactions
+    if not shares.total.any():
+        return ()
+    first, second = np.triu_indices(len(shares.names), 1)
+    pairs = shares.pairwise[first, second]
+    alone, two = float(shares.main.sum()), float(pairs.sum())
+    more = max(0.0, 1.0 - alone - two)
+    whole = (
+        f"Of the variance of the prediction, features explain {percent(alone)} by themselves, "
+        f"pairs {percent(two)}, three or more together {percent(more)}."
+    )
+    names = [brief(name) for name in shares.names]
+    strongest = [k for k in np.argsort(-pairs, kind="stable") if pairs[k] >= _SMALLEST]
+    lines = [whole] + [
+        f"{names[first[k]]} and {names[second[k]]}: {percent(pairs[k])}."
+        for k in strongest[:_MOST_PAIRS]
+    ]
+    if more >= _SMALLEST:
+        parts = [one for one in summary.features if one.total - one.alone >= _SMALLEST]
+        with_others = [f"{brief(one.name)} {percent(one.total - one.alone)}" for one in parts]
+        if with_others:
+            lines.append(f"With any others: {listed(with_others, _MOST_NAMES)}.")
+    return tuple(lines)
+
+
+def _signs(summary: Summary) -> tuple[str, ...]:
+    if not summary.has_signs:
+        word = "positive" if summary.negative < 0.5 else "negative"
+        return (f"Nowhere to speak of: {percent(_larger(summary.negative))} are {word}.",)
+    shown = [one for one in summary.features if one.share >= _SMALLEST]
+    lines = [
+        f"It changes its sign along {brief(change.name)} {_where(change)}, for "
+        f"{percent(change.share)} of the rows."
+        for change in (one.sign for one in shown)
+        if change is not None
+    ]
+    steady = [brief(one.name) for one in shown if one.sign is None]
+    if steady:
+        not_along = listed(steady, _MOST_NAMES, "or") if lines else "any feature"
+        lines.append(f"It does not change its sign along {not_along} at one place for most rows.")
+    return tuple(lines)
+
+
+def _larger(share: float) -> float:
+    return max(share, 1.0 - share)
+
+
+def _turned(summary: Summary) -> tuple[str, ...]:
+    lines = []
+    for one in summary.features:
+        if one.turned < _TURNED or one.share < _SMALLEST:
+            continue
+        if one.way:
+            other = "falls" if one.way == "rises" else "rises"
+            what = (
+                f"The prediction {one.way} with {brief(one.name)} for {percent(1.0 - one.turned)} "
+                f"of the rows and {other} for {percent(one.turned)}"
+            )
+        else:
+            what = (
+                f"What {brief(one.name)} does is upside down for {percent(one.turned)} of the rows"
+            )
+        lines.append(f"{what}; {_who(one.turned_by)}.")
+    return tuple(lines) or ("No effect to speak of: features act in one direction.",)
+
+
+def _who(changes: Iterable[SignChange]) -> str:
+    words = [f"{brief(change.name)} ({_where(change)})" for change in changes]
+    if not words:
+        return "which, depends on several features together"
+    return f"{listed(words)} {'decides' if len(words) == 1 else 'decide'} which"
+
+
+def _where(change: SignChange) -> str:
+    """The places of a change of sign in words."""
+    if not change.flips:
+        up, down = (
+            listed([brief(level) for level in side], _MOST_LEVELS)
+            for side in (change.up, change.down)
+        )
+        return f"between {up} on one side and {down} on the other"
+    words = places(change.flips)
+    if len(words) > _MOST_PLACES:
+        return f"{len(words)} times, first {words[0]}, last {words[-1]}"
+    return listed(words)

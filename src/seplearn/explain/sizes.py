@@ -1,0 +1,37 @@
+"""How large things are: shares, and what main effects and stages weigh over some rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seplearn.kernels.arrays import FloatArray
+from seplearn.model.model import SeparationModel
+from seplearn.model.reference import Reference
+from seplearn.table.binning import Bins
+
+
+def part_weights(model: SeparationModel, rows: Reference) -> tuple[float, FloatArray]:
+    """Mean square of what main effects add, and of every stage, as shares of the sum of all."""
+    effects = model.effect_values(rows.codes).sum(axis=1)
+    parts = np.column_stack([effects, model.contributions(rows.codes)])
+    weights = shares(rows.weight @ (parts / largest(parts)) ** 2)
+    return float(weights[0]), weights[1:]
+
+
+def effect_spreads(effects: FloatArray, counted: Bins) -> FloatArray:
+    """Standard deviation of every main effect over rows that were counted by bin."""
+    unit = largest(effects)
+    centred = (effects - counted.repeat_per_bin(counted.means(effects))) / unit
+    spreads: FloatArray = unit * np.sqrt(counted.means(centred**2))
+    return spreads
+
+
+def largest(values: FloatArray) -> float:
+    """The largest size, by which values of any unit are divided before they are squared."""
+    return float(np.abs(values).max(initial=0.0)) or 1.0
+
+
+def shares(values: FloatArray) -> FloatArray:
+    """Non-negative values divided by their sum; zeros when all are."""
+    whole = float(values.sum())
+    return values / whole if whole > 0 else np.zeros_like(values)

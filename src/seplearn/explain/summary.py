@@ -1,0 +1,340 @@
+"""The whole model in plain sentences, from exact effects over all stages and main effects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from seplearn.explain.dependence import dependence_on
+from seplearn.explain.importance import Importance, few_rows, mean_sizes
+from seplearn.explain.interactions import Interactions, interactions
+from seplearn.explain.result import Explanation
+from seplearn.explain.sentences import CALM, told
+from seplearn.explain.signs import (
+    SignChange,
+    effect_along,
+    prediction_along,
+    sign_change,
+    usual_shape,
+)
+from seplearn.explain.subject import Subject
+from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.model.reading import read_curves, turning_points
+from seplearn.model.reference import Reference
+from seplearn.table.binning import Axis
+
+_OUTERMOST = 0.01  # of the rows at either end, where a curve is a guess
+_FEWEST_NEGATIVE = 0.01  # of the predictions: with fewer, the sign says nothing
+_SMALLEST_SHARE = 0.01  # of all importance: who has less takes no part in what is told of turns
+_SMALLEST_PART = 0.05  # of a feature's variance, for it to act together with others
+_FEWEST_TURNED = 0.05  # of the rows
+_MOST_TURNED = 12  # features looked at in pairs
+_SIGN_ROWS, _PAIR_ROWS = 1_000, 300
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSummary:
+    """What one feature does in the whole model.
+
+    Attributes
+    ----------
+    feature : int
+    name : str
+    importance : float
+        Mean absolute Shapley value, in the unit of y.
+    share : float
+        The same as a share of the sum over features.
+    alone, total : float
+        Sobol indices: the share of the prediction's variance that it explains by itself, and that
+        would be gone without it.
+    axis : NumericAxis or CategoricalAxis
+    bins : array of int
+        The bins that have rows; of a numeric feature without the outermost 1 % on either side.
+    curve : array
+        Partial dependence in these bins: the prediction on average over all other features.
+    sign : SignChange or None
+        Where the prediction changes its sign along this feature, at one place for most rows; None
+        where it does not, and for a model that hardly ever predicts a negative number.
+    turned : float
+        Share of the rows for which the effect of the feature has the shape that most rows have, but
+        upside down.
+    way : {"rises", "falls", ""}
+        What the prediction does along the feature for most of these rows; empty where it turns,
+        for levels, and where nothing of this was looked at.
+    turned_by : tuple of SignChange
+        Features along which it is turned upside down, and where.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(2000, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> x1 = explain.summary(model)["x1"]
+    >>> x1.sign is None, sorted(change.name for change in x1.turned_by)
+    (True, ['x2', 'x3'])
+    """
+
+    feature: int
+    name: str
+    importance: float
+    share: float
+    alone: float
+    total: float
+    axis: Axis
+    bins: IntArray
+    curve: FloatArray
+    sign: SignChange | None = None
+    turned: float = 0.0
+    way: str = ""
+    turned_by: tuple[SignChange, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary(Explanation):
+    """What a model says as a whole; ``print(summary)`` tells it in sentences.
+
+    Attributes
+    ----------
+    target : str or None
+        Its name, if it has one.
+    names : tuple of str
+        Of all features.
+    stage_names : tuple of str
+    has_effects : bool
+        Whether the model has main effects.
+    reading_size : int
+        Number of curves that are not flat.
+    turning_points : array of int
+        How often those over numbers turn.
+    mean, spread : float
+        Mean and standard deviation of the prediction over the rows.
+    negative : float
+        Share of the rows with a negative prediction.
+    n_rows : int
+        Rows that all this is over.
+    features : tuple of FeatureSummary
+        Those in at least one curve, the most important first.
+    unused : tuple of str
+        Features in no curve.
+    importance : Importance
+    interactions : Interactions
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.masked_interaction(2000, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> summary = explain.summary(model)
+    >>> [bool(summary[name].sign) for name in ("x1", "x2", "x3")]
+    [False, True, True]
+    >>> "changes its sign" in str(summary)
+    True
+    """
+
+    _figure: ClassVar[str] = "plot_summary"
+
+    target: str | None
+    names: tuple[str, ...]
+    stage_names: tuple[str, ...]
+    has_effects: bool
+    reading_size: int
+    turning_points: IntArray
+    mean: float
+    spread: float
+    negative: float
+    n_rows: int
+    features: tuple[FeatureSummary, ...]
+    unused: tuple[str, ...]
+    importance: Importance
+    interactions: Interactions
+
+    def __getitem__(self, feature: str | int) -> FeatureSummary:
+        for one in self.features:
+            if feature in (one.name, one.feature):
+                return one
+        names = [one.name for one in self.features]
+        raise KeyError(f"feature must be one of {names}, got {feature!r}")
+
+    @property
+    def has_signs(self) -> bool:
+        """Whether the sign of the prediction says something: some are negative, some positive."""
+        return _FEWEST_NEGATIVE <= self.negative <= 1.0 - _FEWEST_NEGATIVE
+
+    @property
+    def sections(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Headings and the sentences below them."""
+        return told(self)
+
+    def __str__(self) -> str:
+        parts = []
+        for heading, sentences in self.sections:
+            lines = [f"- {line}" for line in sentences] if heading else list(sentences)
+            parts.append("\n".join([f"{heading}:", *lines] if heading else lines))
+        return "\n\n".join(parts)
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per feature, the most important first; those in no curve last."""
+        features, rest = self.features, len(self.unused)
+
+        def numbers(values: Iterable[float], unused: float = 0.0) -> FloatArray:
+            return np.array([*values, *[unused] * rest], dtype=np.float64)
+
+        turners = (", ".join(by.name for by in one.turned_by) for one in features)
+        return {
+            "feature": [*(one.name for one in features), *self.unused],
+            "importance": numbers(one.importance for one in features),
+            "alone": numbers(one.alone for one in features),
+            "total": numbers(one.total for one in features),
+            "lowest": numbers((one.curve.min() for one in features), np.nan),
+            "highest": numbers((one.curve.max() for one in features), np.nan),
+            "sign_flips": [*(_flips(one.sign) for one in features), *[""] * rest],
+            "turned": numbers(one.turned for one in features),
+            "turned_by": [*turners, *[""] * rest],
+        }
+
+
+def _flips(change: SignChange | None) -> str:
+    return "" if change is None else ", ".join(f"{flip.at:.6g}" for flip in change.flips)
+
+
+def summary(model: Any, *, background: Any = None) -> Summary:
+    """What the model says as a whole, in sentences, each computed from exact effects.
+
+    What moves the prediction and by how much, what acts together, where the prediction changes its
+    sign, whose effect is turned upside down by whom, what is not used; all over stages and main
+    effects together, so that what cancels between stages is not told.
+
+    *The prediction changes its sign along a feature* when there are places such that, for most rows
+    and with all other features as they are, it has one sign before and the other behind. Rows
+    share a curve over the feature up to a factor (of either sign), as near as can be: the places
+    are those where this curve crosses zero, and at least 85 % of all predictions along the
+    feature, counted by size, must have the sign it says. *The effect of a feature is turned upside
+    down* when this holds for the factor by which rows have the common curve of the feature's
+    effect, as another feature is moved.
+
+    Parameters
+    ----------
+    model : TSLRegressor or SeparationModel
+        A fitted estimator, or its ``model_``.
+    background : table, optional
+        Rows to average over. By default the reference rows kept in the model. Signs are looked at
+        over 1000 of them at most, turns over 300 and for the twelve most important features.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.rents(1000, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> summary = explain.summary(model)
+    >>> summary.features[0].name
+    'area'
+    """
+    subject = Subject.of(model)
+    rows = subject.rows(background)
+    fitted = subject.model
+    # Sentences have no bands: refits to bootstrap samples would only take time.
+    alone = replace(subject, model=replace(fitted, replicates=()))
+    sizes = mean_sizes(alone, rows)
+    shares = interactions(model, background=None if background is None else rows)
+    used = {curve.feature for curve in read_curves(fitted.stages, fitted.effects, fitted.bins)}
+    prediction = fitted.predict(rows.codes)
+    unit = float(np.abs(prediction).max()) or 1.0
+    mean = float(rows.weight @ prediction)
+    return Summary(
+        target=subject.schema.target,
+        names=subject.names,
+        stage_names=subject.stage_names,
+        has_effects=fitted.effects is not None and bool(fitted.effects.any()),
+        reading_size=fitted.reading_size,
+        turning_points=fitted.turning_points,
+        mean=mean,
+        spread=unit * float(np.sqrt(rows.weight @ ((prediction - mean) / unit) ** 2)),
+        negative=float(rows.weight[prediction < 0].sum()),
+        n_rows=len(rows.codes),
+        features=_features(subject, rows, sizes, shares, [j for j in sizes.order if j in used]),
+        unused=tuple(name for j, name in enumerate(subject.names) if j not in used),
+        importance=sizes,
+        interactions=shares,
+        library=subject.schema.library,
+    )
+
+
+def _features(
+    subject: Subject, rows: Reference, sizes: Importance, shares: Interactions, used: list[int]
+) -> tuple[FeatureSummary, ...]:
+    model = subject.model
+    negative = float(rows.weight[model.predict(rows.codes) < 0].sum())
+    some = few_rows(rows, _SIGN_ROWS)
+    has_signs = _FEWEST_NEGATIVE <= negative <= 1.0 - _FEWEST_NEGATIVE
+    together = [
+        j
+        for j in used
+        if sizes.share[j] >= _SMALLEST_SHARE
+        and shares.total[j] - shares.main[j] >= _SMALLEST_PART * shares.total[j]
+    ][:_MOST_TURNED]
+    found = []
+    for j in used:
+        name, bins = subject.names[j], _shown_bins(subject, j)
+        along = prediction_along(model, some, j)
+        turned: tuple[float, str, tuple[SignChange, ...]] = (0.0, "", ())
+        if j in together:
+            turned = _turns(subject, few_rows(rows, _PAIR_ROWS), j, together)
+        found.append(
+            FeatureSummary(
+                feature=j,
+                name=name,
+                importance=float(sizes.values[j]),
+                share=float(sizes.share[j]),
+                alone=float(shares.main[j]),
+                total=float(shares.total[j]),
+                axis=model.bins.axes[j],
+                bins=bins,
+                curve=dependence_on(model, subject, (j,), rows).total[bins],
+                sign=sign_change(along, model.bins, j, name) if has_signs else None,
+                turned=turned[0],
+                way=turned[1],
+                turned_by=turned[2],
+            )
+        )
+    return tuple(found)
+
+
+def _turns(
+    subject: Subject, rows: Reference, j: int, others: list[int]
+) -> tuple[float, str, tuple[SignChange, ...]]:
+    """For which share of the rows the effect is upside down, its usual way, and who turns it."""
+    model = subject.model
+    effect = prediction_along(model, rows, j).centred
+    shape, turned = usual_shape(effect)
+    way = _way(shape[_shown_bins(subject, j)]) if not model.bins.is_categorical[j] else ""
+    if turned < _FEWEST_TURNED:
+        return turned, way, ()
+    changes = [
+        sign_change(effect_along(model, rows, j, k, shape), model.bins, k, subject.names[k])
+        for k in others
+        if k != j
+    ]
+    return turned, way, tuple(change for change in changes if change is not None)
+
+
+def _way(curve: FloatArray) -> str:
+    if turning_points(curve, CALM) or curve[0] == curve[-1]:
+        return ""
+    return "rises" if curve[-1] > curve[0] else "falls"
+
+
+def _shown_bins(subject: Subject, j: int) -> IntArray:
+    """The bins with rows; of numbers, those between the outermost rows, missing values left out."""
+    bins = subject.model.bins
+    frequencies = bins.frequencies[bins.axis(j)]
+    if bins.is_categorical[j]:
+        return np.flatnonzero(frequencies > 0)
+    ordered = frequencies[: int(bins.n_ordered[j])]
+    below = np.cumsum(ordered)
+    whole = float(below[-1]) if len(below) else 0.0
+    inside = (below > _OUTERMOST * whole) & (below - ordered < (1.0 - _OUTERMOST) * whole)
+    chosen = np.flatnonzero(inside & (ordered > 0))
+    return chosen if len(chosen) else np.flatnonzero(frequencies > 0)

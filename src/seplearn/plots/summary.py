@@ -1,0 +1,66 @@
+"""The whole model on a page: what matters as bars, what it says as sentences."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from seplearn.explain.summary import Summary
+from seplearn.plots.bars import bars
+from seplearn.plots.style import TOTAL, panels
+
+_LETTERS = 112  # on a line of the text
+_LINE = 0.165  # inches
+
+
+def plot_summary(summary: Summary, ax: Any = None, *, max_features: int = 12) -> Any:
+    """Draw the importance of features beside what the model says in sentences.
+
+    Parameters
+    ----------
+    summary : Summary
+        What :func:`seplearn.explain.summary` returns.
+    ax : Axes, optional
+        Its place is taken by the two panels; without it there is a new figure.
+    max_features : int
+        Bars at most.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain, plots
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> figure = plots.plot_summary(explain.summary(model))
+    >>> len(figure.axes)
+    2
+    """
+    lines = _lines(summary)
+    features = summary.features[: max(1, max_features)]
+    height = max(1.2 + 0.24 * max(len(features), 4), 0.5 + _LINE * len(lines))
+    axes, shown = panels(ax, 1, 2, (12.0, height), width_ratios=(1.0, 2.0))
+    left, right = axes[0]
+    sizes = np.array([one.importance for one in features])
+    bars(left, [one.name for one in features], sizes, color=TOTAL, title="importance")
+    left.set_ylim(max(len(features), 4, 0.7 * len(lines) / 2) - 0.5, -0.5)
+    left.set_xlabel("mean |Shapley value|, in the unit of y", fontsize=9)
+    right.set_axis_off()
+    text = "\n".join(lines).replace("$", r"\$")
+    words = right.text(
+        0.0, 1.0, text, va="top", fontsize=8.5, linespacing=1.3, transform=right.transAxes
+    )
+    words.set_in_layout(False)  # a long text would leave no room for the bars
+    return shown
+
+
+def _lines(summary: Summary) -> list[str]:
+    lines: list[str] = []
+    for heading, sentences in summary.sections:
+        lines += [""] * bool(lines) + [f"{heading}:"] * bool(heading)
+        for sentence in sentences:
+            start = "   " if heading else ""
+            lines += textwrap.wrap(
+                sentence, _LETTERS, initial_indent=start, subsequent_indent=start * 2
+            )
+    return lines

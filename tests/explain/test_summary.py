@@ -1,0 +1,256 @@
+"""The whole model in sentences: numbers against definitions, sentences against models by hand."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from seplearn import TSLRegressor, datasets, explain
+from seplearn.explain.signs import Factored, prediction_along, sign_change, usual_shape
+from seplearn.model import SeparationModel
+from tests.explained import (
+    assert_close,
+    every_case,
+    hand_made,
+    joint,
+    levels,
+    main_effects,
+    numeric,
+    product,
+    tilted,
+)
+
+
+@cache
+def masked(seed):
+    X, y = datasets.masked_interaction(10_000, as_frame=True, random_state=seed)
+    return TSLRegressor(n_stages=2, random_state=seed).fit(X, y)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_x2_and_x3_flip_the_sign_of_the_masked_interaction_and_x1_does_not(seed):
+    summary = explain.summary(masked(seed))
+    assert summary["x1"].sign is None
+    for name, place in (("x2", 0.0), ("x3", -1.0)):
+        (flip,) = summary[name].sign.flips
+        assert abs(flip.at - place) < 0.1
+        assert summary[name].sign.share > 0.9
+        assert f"It changes its sign along {name} at " in str(summary)
+    assert "It does not change its sign along x1 at one place" in str(summary)
+    assert {change.name for change in summary["x1"].turned_by} == {"x2", "x3"}
+    assert "By itself it does next to nothing" in str(summary)
+
+
+def test_what_cancels_between_stages_is_not_told():
+    """Two stages and their opposites make no difference to what is said."""
+    model = masked(0)
+    doubled = model.model_.stages + tuple(
+        replace(stage, plus=None if stage.minus is None else _turned(stage.minus),
+                minus=None if stage.plus is None else _turned(stage.plus))
+        for stage in model.model_.stages
+    ) + model.model_.stages  # fmt: skip
+    same = replace(model.model_, stages=doubled)
+    one, other = explain.summary(model.model_), explain.summary(same)
+    for name in ("x0", "x1", "x2"):
+        assert other[name].importance == pytest.approx(one[name].importance, rel=1e-6)
+        assert (other[name].sign is None) == (one[name].sign is None)
+        if one[name].sign is not None:
+            assert other[name].sign.flips == one[name].sign.flips
+
+
+def _turned(branch):
+    return replace(branch, coefficient_sign=-branch.coefficient_sign)
+
+
+@every_case
+def test_the_numbers_are_those_of_the_other_explanations(make):
+    case = make()
+    summary = explain.summary(case.subject)
+    shares, sizes = explain.interactions(case.subject), explain.importance(case.subject)
+    rows = case.model.reference
+    prediction = case.model.predict(rows.codes)
+    assert summary.mean == pytest.approx(rows.weight @ prediction)
+    variance = rows.weight @ (prediction - summary.mean) ** 2
+    assert summary.spread == pytest.approx(variance**0.5)
+    assert summary.reading_size == case.model.reading_size
+    assert [one.importance for one in summary.features] == sorted(
+        (sizes.values[one.feature] for one in summary.features), reverse=True
+    )
+    for one in summary.features:
+        assert (one.alone, one.total) == (shares.main[one.feature], shares.total[one.feature])
+        whole = explain.partial_dependence(case.subject, one.feature).total
+        assert_close(one.curve, whole[one.bins])
+    names = {one.name for one in summary.features}
+    assert names | set(summary.unused) == set(summary.names)
+    used = [one.name for one in summary.features]
+    assert list(summary.frame()["feature"]) == [*used, *summary.unused]
+    assert all(
+        sentence.endswith((".", "which.")) for _, part in summary.sections for sentence in part
+    )
+
+
+@every_case
+def test_the_factored_table_is_the_prediction(make):
+    case = make()
+    rows = case.model.reference
+    for j in range(case.model.bins.n_axes):
+        table = prediction_along(case.model, rows, j)
+        found = table.left @ table.right
+        expected = explain.ice(case.subject, j, max_rows=10**6).values
+        k = np.unravel_index(np.argmax(np.abs(expected)), expected.shape)
+        assert_close(found * (expected[k] / found[k]), expected)
+        assert found[k] * expected[k] > 0
+
+
+def test_the_shape_is_the_leading_singular_vector():
+    random = np.random.default_rng(0)
+    left, right = random.normal(size=(40, 3)), random.normal(size=(3, 12))
+    weight, frequencies = random.uniform(size=40), random.uniform(size=12)
+    table = np.sqrt(weight)[:, None] * (left @ right) * np.sqrt(frequencies)
+    expected = np.linalg.svd(table)[2][0] / np.sqrt(frequencies)
+    found = Factored(left, right, weight, frequencies).shape
+    np.testing.assert_allclose(found / found[0], expected / expected[0], rtol=1e-6, atol=1e-8)
+
+
+AXES = [numeric(-1.0, 0.0, 1.0), levels("a", "b", "c")]
+FREQUENCIES = [[0.25] * 4 + [0.0], [0.5, 0.25, 0.25, 0.0, 0.0, 0.0]]
+
+
+def by_hand(first, second):
+    """One product of factors with signs: both given bin by bin."""
+    return hand_made(AXES, FREQUENCIES, [product([[*first, 1.0], [*second, 1.0, 1.0, 1.0]])])
+
+
+def test_a_sign_that_flips_at_one_place():
+    summary = explain.summary(by_hand([-2, -1, 1, 2], [1, 1, 2]))
+    (flip,) = summary["x0"].sign.flips
+    assert (flip.at, flip.upward, summary["x0"].sign.share) == (0.0, True, 1.0)
+    assert summary["x1"].sign is None
+    assert "It changes its sign along x0 at 0, for 100 % of the rows." in str(summary)
+    assert "It does not change its sign along x1 at one place" in str(summary)
+    assert summary.negative == 0.5
+
+
+def test_levels_on_either_side():
+    change = explain.summary(by_hand([1, 1, 1, 2], [3, -1, -2]))["x1"].sign
+    assert (change.up, change.down, change.flips) == (("a",), ("b", "c"), ())
+    text = str(explain.summary(by_hand([1, 1, 1, 2], [3, -1, -2])))
+    assert "along x1 between a on one side and b and c on the other" in text
+
+
+def test_two_places_and_small_excursions():
+    change = explain.summary(by_hand([-2, 3, 2, -2], [1, 1, 1]))["x0"].sign
+    assert [flip.at for flip in change.flips] == [-1.0, 1.0]
+    assert [flip.upward for flip in change.flips] == [True, False]
+    assert explain.summary(by_hand([2, -0.01, 3, 2], [1, 1, -1]))["x0"].sign is None
+
+
+def test_the_direction_is_that_of_most_rows():
+    change = explain.summary(by_hand([-2, -1, 1, 2], [-3, 1, -1]))["x0"].sign
+    assert [flip.upward for flip in change.flips] == [False]
+    assert change.share == 1.0
+
+
+def test_predictions_of_one_sign_have_no_sign_to_tell():
+    summary = explain.summary(by_hand([1, 2, 3, 4], [1, 1, 2]))
+    assert not summary.has_signs
+    assert "Nowhere to speak of: 100 % are positive." in str(summary)
+    assert all(one.sign is None for one in summary.features)
+    down = explain.summary(replace(by_hand([1, 2, 3, 4], [1, 1, 2]), intercept=-9.0))
+    assert "100 % are negative" in str(down)
+
+
+def test_an_effect_turned_upside_down_above_a_large_constant():
+    """The prediction stays positive; only directions can tell."""
+    model = replace(by_hand([-2, -1, 1, 2], [3, -2, -2]), intercept=100.0)
+    summary = explain.summary(model)
+    one = summary["x0"]
+    assert one.sign is None
+    assert one.turned == pytest.approx(0.5)
+    (change,) = one.turned_by
+    assert (change.name, set(change.up) | set(change.down)) == ("x1", {"a", "b", "c"})
+    assert "with x0 for 50 % of the rows" in str(summary)
+    assert "x1 (between a on one side and b and c on the other) decides which" in str(summary)
+    (back,) = summary["x1"].turned_by
+    assert [flip.at for flip in back.flips] == [0.0]
+
+
+def test_effects_that_only_grow_are_not_turned():
+    model = replace(by_hand([1, 2, 3, 4], [1, 2, 4]), intercept=-5.0)
+    assert all(one.turned == 0.0 for one in explain.summary(model).features)
+    assert "features act in one direction" in str(explain.summary(model))
+
+
+def test_rows_that_hardly_have_a_shape_count_on_neither_side():
+    left = np.array([[1.0], [1.0], [-0.001], [-1.0]])
+    effect = Factored(left, np.array([[-1.0, 0.0, 1.0]]), np.full(4, 0.25), np.full(3, 1 / 3))
+    shape, share = usual_shape(effect)
+    assert share == pytest.approx(1 / 3)
+    assert shape[2] * shape[0] < 0
+
+
+def test_rows_that_disagree_have_no_common_place():
+    left = np.eye(3)
+    right = np.array([[-1.0, 1.0, 1.0, 1.0], [-1.0, -1.0, 1.0, 1.0], [-1.0, -1.0, -1.0, 1.0]])
+    values = Factored(left, right, np.full(3, 1 / 3), np.full(4, 0.25))
+    bins = by_hand([1, 1, 1, 1], [1, 1, 1]).bins
+    padded = replace(values, right=np.hstack([right, np.zeros((3, 1))]),
+                     frequencies=np.append(values.frequencies, 0.0))  # fmt: skip
+    change = sign_change(padded, bins, 0, "x0")
+    assert change is None or change.share < 0.9
+
+
+def test_unused_features_are_named():
+    summary = explain.summary(by_hand([1, 2, 3, 4], [1, 1, 1]))
+    assert summary.unused == ("x1",)
+    assert [one.name for one in summary.features] == ["x0"]
+    assert "Not used:\n- x1: in no curve." in str(summary)
+    with pytest.raises(KeyError, match=r"feature must be one of \['x0'\], got 'x1'"):
+        summary["x1"]
+
+
+def test_a_constant_is_told_in_a_sentence():
+    model = replace(by_hand([1, 2, 3, 4], [1, 1, 1]), stages=())
+    summary = explain.summary(model)
+    assert "by a constant: 0 curves to read." in str(summary)
+    assert str(summary).endswith("Every prediction is the same.")
+    assert summary.frame()["importance"].tolist() == [0.0, 0.0]
+
+
+def test_curves_in_words():
+    def told(first):
+        return str(explain.summary(by_hand(first, [1, 1, 1])))
+
+    assert "It raises the prediction from 1 at -1.5 to 4 at 1.5." in told([1, 2, 3, 4])
+    assert "It lowers the prediction from 4 at -1.5 to 1 at 1.5." in told([4, 3, 3, 1])
+    peak = "It raises the prediction from 1 at -1.5 to 4 at 0.5, then lowers it to 2 at 1.5."
+    assert peak in told([1, 2, 4, 2])
+    assert "The prediction turns 2 times, between 1 at -1.5 and 5 at 1.5." in told([1, 4, 2, 5])
+    model = by_hand([1, 1, 1, 1], [3, 1, 2])
+    assert "From low to high: 1 for b, 2 for c, 3 for a." in str(explain.summary(model))
+
+
+def test_reading_size_and_turning_points_come_first():
+    model = main_effects().model
+    first = str(explain.summary(model)).split("\n")[0]
+    assert f"{len(model.stages)} stages and main effects: {model.reading_size} curves" in first
+    assert f"{np.median(model.turning_points):g} in the median" in first
+    assert f"{model.turning_points.max()} at most" in first
+
+
+def test_rows_are_needed_and_may_be_given():
+    model = replace(joint().model, reference=None)
+    with pytest.raises(ValueError, match="background must be given"):
+        explain.summary(model)
+    assert isinstance(model, SeparationModel)
+    summary = explain.summary(joint().subject, background=joint().X[:50])
+    assert summary.n_rows == 50
+
+
+def test_two_products_by_hand():
+    """Tilts that turn the whole: the sign follows the tilt of x0 alone."""
+    stage = tilted([[1, 1, 1, 1, 1], [1, 2, 3, 1, 1, 1]], [[-1, -0.5, 0.5, 1, 0], [0] * 6])
+    summary = explain.summary(hand_made(AXES, FREQUENCIES, [stage]))
+    assert [flip.at for flip in summary["x0"].sign.flips] == [0.0]
+    assert summary["x1"].sign is None
