@@ -82,8 +82,8 @@ def fit_joint(
     constant = constant_model(data, options)
     if np.ptp(data.target) == 0.0 and options.fit_intercept:
         return constant, []
-    starts_seed, parts_seed = seed.spawn(2)
-    parts = _parts(data, options, validation, parts_seed)
+    starts_seed, bootstrap_seed = seed.spawn(2)
+    parts = _parts(data, options, validation)
     if parts:
         growths = _grow_forms(parts, options, starts_seed, workers, on_stage)
         growth = _better(growths)
@@ -97,24 +97,18 @@ def fit_joint(
     if model.is_constant:
         _say_constant(validation.chooses)
         return constant, []
-    replicates = _bootstrap(data, starts, n_bootstrap, parts_seed, workers)
+    replicates = _bootstrap(data, starts, n_bootstrap, bootstrap_seed, workers)
     return replace(model, replicates=replicates, size_paths=paths), records
 
 
-def _parts(
-    data: TrainingData,
-    options: FitOptions,
-    validation: Validation,
-    seed: np.random.SeedSequence,
-) -> list[_Part]:
+def _parts(data: TrainingData, options: FitOptions, validation: Validation) -> list[_Part]:
     """What every fit grows on and what it predicts; none where nothing can be held out."""
     if validation.eval_set is not None:
         return [_Part(data, validation.eval_set)] * options.n_starts
     if not validation.chooses:
         return []
     loss = options.loss_function.suited_to(data.target, data.weight)
-    shuffle = int(seed.generate_state(1)[0])
-    pairs = held_out_parts(data, validation.groups, validation.fraction, shuffle, options.n_starts)
+    pairs = held_out_parts(data, validation.groups, validation.fraction, options.n_starts)
     parts = [_Part(data.rows(kept), _held_out(data, held, loss)) for kept, held in pairs]
     return list(islice(cycle(parts), max(len(parts), options.n_starts))) if parts else []
 
