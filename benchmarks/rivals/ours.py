@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from benchmarks.rivals.interface import OneOf, Real, Rival, Whole
 
 
@@ -27,8 +29,18 @@ def _paper(parameters: dict[str, Any], seed: int) -> Any:
 
 
 def _facts(model: Any) -> dict[str, float]:
+    """How much there is to read, and how hard that is."""
     last = model.history_[-1].cancellation if model.history_ else None
-    return {"stages": len(model.stages_), "cancellation": 1.0 if last is None else last}
+    used = [len(stage.features(model.model_.bins)) for stage in model.stages_]
+    turns = model.turning_points_
+    return {
+        "stages": len(model.stages_),
+        "cancellation": 1.0 if last is None else last,
+        "reading_size": model.reading_size_,
+        "features": model.n_features_in_,
+        "features_per_stage": float(np.median(used)) if used else 0.0,
+        "turning_points": float(np.median(turns)) if len(turns) else 0.0,
+    }
 
 
 def _rival(name: str, make: Any, **options: Any) -> Rival:
@@ -49,6 +61,7 @@ SPACE = {
 RIVALS = (
     _rival("seplearn", _tsl({}), space=SPACE),
     _rival("seplearn, another seed", _another_seed),
+    _rival("seplearn, 4 starts", _tsl({"n_starts": 4})),
     _rival("seplearn, 2 stages", _tsl({"n_stages": 2})),
     _rival("seplearn, 10 stages", _tsl(_TEN)),
     _rival("seplearn, 10 stages, free", _tsl(_TEN | {"energy": 0.007})),
