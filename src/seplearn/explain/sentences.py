@@ -59,9 +59,11 @@ def _opening(summary: Summary) -> tuple[str, ...]:
     if len(turns):
         median = f"{np.median(turns):g}"
         text += f" Turning points of a curve: {median} in the median, {turns.max()} at most."
+    size = () if summary.size is None else (f"Its size: {summary.size}.",)
     mean, spread = (_rounded(v, summary.spread) for v in (summary.mean, summary.spread))
     rows = count(summary.n_rows, "row")
-    return text, f"Predictions have mean {mean} and standard deviation {spread} ({rows})."
+    spoken = f"Predictions have mean {mean} and standard deviation {spread} ({rows})."
+    return (text, *size, spoken)
 
 
 def _movers(summary: Summary) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from seplearn.explain.signs import (
     sign_change,
     usual_shape,
 )
+from seplearn.explain.size_path import SizeChoice, size_path
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.model.reading import read_curves, turning_points
@@ -121,6 +122,8 @@ class Summary(Explanation):
         Features in no curve.
     importance : Importance
     interactions : Interactions
+    size : SizeChoice or None
+        Why it has so many stages, if that was chosen on held-out rows.
 
     Examples
     --------
@@ -150,6 +153,7 @@ class Summary(Explanation):
     unused: tuple[str, ...]
     importance: Importance
     interactions: Interactions
+    size: SizeChoice | None = None
 
     def __getitem__(self, feature: str | int) -> FeatureSummary:
         for one in self.features:
@@ -258,6 +262,7 @@ def summary(model: Any, *, background: Any = None) -> Summary:
         unused=tuple(name for j, name in enumerate(subject.names) if j not in used),
         importance=sizes,
         interactions=shares,
+        size=size_path(model) if fitted.size_paths else None,
         library=subject.schema.library,
     )
 
