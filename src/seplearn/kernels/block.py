@@ -33,6 +33,7 @@ _LEAST_BACKBONE = 1e-3
 # negative at bounds a hundred times as high.
 _LOWEST, _HIGHEST = 1e-9, (1e3, 1e5, 1e7)
 _LARGEST_CHANGE = 10.0  # of mu in one update
+_BINS_APART = 50.0
 _FEWEST_FREEDOM = 1e-4  # of one penalty: keeps mu positive
 _SMALLEST_SQUARE = 1e-12
 _LARGEST_SCALE_STEP = 0.3
@@ -534,4 +535,7 @@ def learn_penalties(
         change = min(max(change**rate, 1.0 / _LARGEST_CHANGE), _LARGEST_CHANGE)
         mu[c] = min(max(mu[c] * change, _LOWEST), _HIGHEST[c])
         freedom += t
+    if n_ordered >= SMOOTH_BINS:
+        length = n_ordered / _BINS_APART
+        mu[FIRST] = min(max(mu[FIRST], length * length * mu[SIZE]), _HIGHEST[FIRST])
     return freedom
