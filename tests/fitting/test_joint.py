@@ -60,7 +60,7 @@ def test_rows_and_curves_stay_together():
     (block,) = fit._carrier.blocks
     products, residual = [pair.copy() for pair in block.products], fit._residual.copy()
     np.testing.assert_allclose(data.target - fit.model().predict(data.codes), residual, atol=1e-9)
-    rows.predict_anew(block, data.bins.offset, fit.curves.intercept, None)
+    rows.predict_anew(block, data.bins.offset, fit.curves.intercept, fit.curves.effects.values)
     for stage, pair in zip(fit.curves.stages, products, strict=True):
         rows.add_stage(block, data.bins.offset, stage.curves, stage.scale, stage.present)
         np.testing.assert_allclose(block.products[-1], pair, rtol=1e-9)

@@ -57,7 +57,8 @@ def options(**given):
 
 def new_fit(data, **given):
     workers = SerialWorkers(np.zeros(1, dtype=bool))
-    return JointFit(data, options(**given), np.random.SeedSequence(0), workers)
+    given = options(**{"main_effects": False} | given)
+    return JointFit(data, given, np.random.SeedSequence(0), workers, given.main_effects is True)
 
 
 def random_branch(sign, rng):
@@ -68,8 +69,8 @@ def random_branch(sign, rng):
 def started(data, **given):
     """A stage of two products and a lone - product, before any sweep."""
     fit, rng = new_fit(data, **given), np.random.default_rng(1)
-    fit._append(Stage(random_branch(1.0, rng), random_branch(-1.0, rng)))
-    fit._append(Stage(None, random_branch(-1.0, rng)))
+    fit._append(Stage(random_branch(1.0, rng), random_branch(-1.0, rng)), None)
+    fit._append(Stage(None, random_branch(-1.0, rng)), None)
     return fit
 
 
@@ -88,13 +89,13 @@ def twin(fit, data, **rules):
         naive_sweep.Stage(
             split(data, stage.curves.copy()), stage.scale.copy(), tuple(stage.present),
             list(stage.penalties.copy()), stage.freedom.copy(), stage.active.copy(),
+            stage.reach.copy(),
         )
         for stage in fit.curves.stages
     ]  # fmt: skip
-    effects = None
-    if fit.curves.effects is not None:
-        own = fit.curves.effects.copy()
-        effects = naive_sweep.Effects(split(data, own.values), own.penalties, own.freedom)
+    own = fit.curves.effects.copy()
+    values = split(data, own.values)
+    effects = naive_sweep.Effects(values, own.active, own.penalties, own.freedom)
     return naive_sweep.Fit(
         axes, list(fit._axes.order), data.weight, data.target, stages,
         naive_sweep.Rules(**rules), fit.curves.intercept, effects=effects,
@@ -114,9 +115,8 @@ def centre(fit, data):
     for stage in fit.stages:
         for axis, curves in zip(fit.axes, stage.curves, strict=True):
             stage.scale = stage.scale + centred(axis, curves)
-    if fit.effects is not None:
-        for axis, values in zip(fit.axes, fit.effects.values, strict=True):
-            fit.intercept += centred(axis, values)
+    for axis, values in zip(fit.axes, fit.effects.values, strict=True):
+        fit.intercept += centred(axis, values)
 
 
 def huber_threshold(residual, weight):
@@ -165,11 +165,12 @@ def test_refining_is_sweeping_and_centring(way):
             np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(own.scale, stage.scale, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(own.penalties, stage.mu, rtol=1e-6)
-    if oracle.effects is not None:
-        own = fit.curves.effects
-        theirs = np.concatenate(oracle.effects.values)
-        np.testing.assert_allclose(own.values, theirs, rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(own.penalties, oracle.effects.mu, rtol=1e-6)
+        np.testing.assert_allclose(own.reach, stage.reach, rtol=1e-6, atol=1e-12)
+    own = fit.curves.effects
+    theirs = np.concatenate(oracle.effects.values)
+    np.testing.assert_allclose(own.values, theirs, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(own.penalties, oracle.effects.mu, rtol=1e-6)
+    assert (np.abs(own.values).sum() > 0.1) == ("main_effects" in given)
     predicted = data.target - oracle.residual
     np.testing.assert_allclose(fit.model().predict(data.codes), predicted, rtol=1e-7)
 
@@ -193,7 +194,7 @@ def test_a_new_stage_has_monotone_curves_and_least_squares_scalars(signs, level)
     fit = started(data)
     left_over = fit._residual.copy()
     branches = {sign: random_branch(sign, rng) for sign in signs}
-    fit._append(Stage(branches.get(1.0), branches.get(-1.0)))
+    fit._append(Stage(branches.get(1.0), branches.get(-1.0)), None)
     added, columns = fit.curves.stages[-1], []
     for sign, branch in branches.items():
         parts = nearest_monotone(branch, data)
@@ -253,8 +254,13 @@ def test_a_fit_starts_at_zero_or_far_from_it_at_the_mean(level, fit_intercept):
     expected = mean if abs(level) > 4 and fit_intercept else 0.0
     assert fit.curves.intercept == pytest.approx(expected)
     np.testing.assert_allclose(fit._residual, data.target - expected)
-    given = options(fit_intercept=fit_intercept, main_effects=True)  # they come after the mean
-    assert starting_curves(data, given).intercept == pytest.approx(mean if fit_intercept else 0.0)
+    given = options(fit_intercept=fit_intercept)
+    with_effects = starting_curves(data, given, True, (0, 3))  # they come after the mean
+    assert with_effects.intercept == pytest.approx(mean if fit_intercept else 0.0)
+    assert with_effects.effects.active.tolist() == [True, False, False, True]
+    without = starting_curves(data, given, False, (0, 3)).effects
+    assert not without.active.any()
+    assert not without.values.any()
 
 
 def test_an_axis_without_anything_to_say_is_not_visited():
@@ -333,7 +339,7 @@ def test_a_fit_goes_back_to_a_snapshot_and_its_rows_follow(main_effects, block, 
     before, snapshot = arrays_of(fit), fit.curves.copy()
     predicted = fit.model().predict(data.codes)
     rng = np.random.default_rng(2)
-    fit._append(Stage(random_branch(1.0, rng), random_branch(-1.0, rng)))
+    fit._append(Stage(random_branch(1.0, rng), random_branch(-1.0, rng)), None)
     fit.refine(2, rate=1.0)
     assert np.abs(fit.model().predict(data.codes) - predicted).max() > 0.01
     for _ in range(2):  # going back must not spend the snapshot
