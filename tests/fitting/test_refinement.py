@@ -39,6 +39,7 @@ from tests.naive_sweep import centre
 
 pytestmark = pytest.mark.interpreted
 
+
 def huber_threshold(residual, weight):
     def median(values):
         order = np.argsort(values)
