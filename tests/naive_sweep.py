@@ -296,3 +296,69 @@ def learn(axis, stage, j, A, S, free, strengths, noise, rate):
             A, S, curve, before, side, strengths[side], noise[side],
             axis.n_bins, axis.n_ordered, rate,
         )  # fmt: skip
+
+
+def centre(fit):
+    """Curves of mean zero over the rows; what is taken off goes to scales and constant."""
+    for stage in fit.stages:
+        for axis, curves in zip(fit.axes, stage.curves, strict=True):
+            stage.scale = stage.scale + take_off_mean(fit, axis, curves)
+    for axis, values in zip(fit.axes, fit.effects.values, strict=True):
+        fit.intercept += take_off_mean(fit, axis, values)
+
+
+def take_off_mean(fit, axis, curves):
+    """In place; the means. Bins without an order or rows say nothing."""
+    mean = np.average(curves[..., axis.codes], weights=fit.weight, axis=-1)
+    unused = ~np.isin(np.arange(axis.n_bins), axis.codes)
+    curves -= mean[..., None]
+    curves[..., unused & (np.arange(axis.n_bins) >= axis.n_ordered)] = 0.0
+    return mean
+
+
+def prune(fit, least, folds=True, drops=True):
+    """Flatten curves of small reach; constants and stages of one feature leave the stages."""
+    for stage in fit.stages:
+        for j, axis in enumerate(fit.axes):
+            beta, delta = (reach < least for reach in stage.reach[j])
+            if axis.direction and stage.has_tilt and not beta:  # no backbone rises and falls
+                delta = False
+            for side, quiet in enumerate((beta, delta)):
+                if quiet and stage.active[j, side]:
+                    stage.curves[j][side] = 0.0
+                    stage.active[j, side] = False
+                    stage.freedom[j, side] = stage.reach[j, side] = 0.0
+    left = []
+    for stage in fit.stages:
+        used = [j for j in range(len(fit.axes)) if stage.active[j].any()]
+        scales = [there * np.exp(stage.scale @ (1, sign)) for there, sign in signed(stage)]
+        if not used and drops:
+            fit.intercept += scales[0] - scales[1]
+        elif len(used) == 1 and folds:
+            fold(fit, stage, used[0], scales)
+        else:
+            left.append(stage)
+    fit.stages = left
+    prune_effects(fit, least)
+
+
+def signed(stage):
+    return zip(stage.present, (1, -1), strict=True)
+
+
+def fold(fit, stage, j, scales):
+    """A stage of one feature is a main effect: what it says in every bin."""
+    beta, delta = stage.curves[j]
+    said = scales[0] * np.exp(beta + delta) - scales[1] * np.exp(beta - delta)
+    fit.intercept += take_off_mean(fit, fit.axes[j], said)
+    fit.effects.values[j] = fit.effects.values[j] + said
+    fit.effects.active[j] = True
+    fit.effects.freedom[j] += np.sum(stage.freedom[j])
+
+
+def prune_effects(fit, least):
+    for j, axis in enumerate(fit.axes):
+        if np.sum(fit.weight * axis.at_rows(fit.effects.values[j]) ** 2) < least:
+            fit.effects.values[j] = np.zeros(axis.n_bins)
+            fit.effects.active[j] = False
+            fit.effects.freedom[j] = 0.0

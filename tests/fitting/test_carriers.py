@@ -37,7 +37,7 @@ def every_sum(carrier):
     found = [
         carrier.total(rows.residual_sums),
         carrier.total(rows.moments, 1),
-        carrier.total(rows.cancellation_sums),
+        carrier.total(rows.cancellation_sums, OFFSET, np.linspace(-0.3, 0.4, 12)),
         carrier.total(rows.advance, 0, 0, factors[0], 1, N_BINS[1]),
     ]
     carrier.each(rows.leave, 0, 1, factors[1])

@@ -1,22 +1,41 @@
-"""The outer loop: the same bits for any number of threads, sizes from an eval set, callbacks."""
+"""The outer loop: fits without their parts, a size and a form from their errors, the end on all rows."""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from seplearn import TSLRegressor, datasets
+from seplearn import TSLRegressor
 from seplearn._workers import ThreadWorkers
+from seplearn.fitting import growth
+from seplearn.fitting.growth import Validation
+from seplearn.fitting.joint import fit as joint_fit
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.fit import JointFit
+from seplearn.fitting.selection import ErrorPath, HeldOut
+from seplearn.losses import SquaredError
+from seplearn.table.columns import open_table
+from tests.fitting.small_fits import options, small_data
 
-X, Y = datasets.masked_interaction(250, random_state=0)
-HELD = datasets.masked_interaction(400, random_state=1)
-TWO_STARTS = {"n_stages": 16, "n_starts": 2, "n_grids": 6, "max_bins": 15, "random_state": 0}
-ONE_START = TWO_STARTS | {"n_stages": 3, "n_starts": 1}
+
+def rows_and_target(n, seed, noise):
+    """Two products of three features, none of which is far out."""
+    rng = np.random.default_rng(seed)
+    U = rng.uniform(-1, 1, size=(n, 3))
+    y = np.exp(U[:, 0]) * np.sin(2 * U[:, 1]) + 0.7 * U[:, 0] * np.cos(3 * U[:, 2])
+    return U, y + rng.normal(0, noise, n)
+
+
+X, Y = rows_and_target(250, 0, 0.05)
+NOISY = rows_and_target(250, 0, 0.4)[1]
+HELD = rows_and_target(400, 1, 0.4)
+ONE = {"n_stages": 3, "n_grids": 2, "max_bins": 15, "random_state": 0}
+PLAIN = ONE | {"main_effects": False}
+TWO = PLAIN | {"n_starts": 2}
 
 
 @pytest.fixture
@@ -38,9 +57,11 @@ def flat_maps(monkeypatch):
 
 
 def everything(fitted):
-    """All numbers of a fitted model, its replicates included."""
+    """All numbers of a fitted model, its replicates and its way there included."""
     model = fitted.model_
     arrays = [fitted.predict(X)]
+    for path in model.size_paths:
+        arrays += [np.array(path.losses), np.array(path.errors), np.array(path.chosen or -1)]
     for part in (model, *model.replicates):
         arrays.append(np.array([part.intercept]))
         if part.effects is not None:
@@ -51,12 +72,14 @@ def everything(fitted):
 
 
 CASES = {
-    "two starts": (TWO_STARTS | {"n_bootstrap": 3}, {}),
-    "two starts, eval set": (TWO_STARTS, {"eval_set": HELD}),
-    "one start, eval set": (ONE_START, {"eval_set": HELD}),
-    "one start, bootstrap": (ONE_START | {"n_bootstrap": 3, "early_stopping": False}, {}),
+    "default": (ONE | {"n_bootstrap": 3}, {}),
+    "two starts": (TWO | {"n_bootstrap": 2}, {}),
+    "two starts, eval set": (TWO, {"eval_set": HELD}),
+    "one start, eval set": (PLAIN, {"eval_set": HELD}),
+    "one start, bootstrap": (PLAIN | {"n_bootstrap": 3, "early_stopping": False}, {}),
+    "two starts, no choice": (ONE | {"n_starts": 2, "early_stopping": False}, {}),
     "huber and main effects": (
-        ONE_START | {"loss": "huber", "main_effects": True, "early_stopping": False},
+        ONE | {"loss": "huber", "main_effects": True, "early_stopping": False},
         {},
     ),
 }
@@ -68,7 +91,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(case):
     given, fitted_with = case
     fits = [TSLRegressor(**given, n_jobs=n).fit(X, Y, **fitted_with) for n in (1, 2, 3)]
     one, *others = [everything(fit) for fit in fits]
-    assert len(fits[0].stages_) >= given["n_starts"]
+    assert len(fits[0].stages_) >= given.get("n_starts", 1)
     assert len(fits[0].model_.replicates) == given.get("n_bootstrap", 0)
     for other in others:
         for ours, theirs in zip(one, other, strict=True):
@@ -76,63 +99,305 @@ def test_bits_do_not_depend_on_the_number_of_threads(case):
 
 
 def test_rows_in_blocks_give_the_same_model_up_to_rounding(monkeypatch):
-    whole = TSLRegressor(**ONE_START, early_stopping=False).fit(X, Y)
+    whole = TSLRegressor(**PLAIN, early_stopping=False).fit(X, Y)
     monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 100)
-    parts = TSLRegressor(**ONE_START, early_stopping=False).fit(X, Y)
+    parts = TSLRegressor(**PLAIN, early_stopping=False).fit(X, Y)
     np.testing.assert_allclose(parts.predict(X), whole.predict(X), atol=1e-6)
 
 
 @pytest.fixture
-def grown(monkeypatch):
-    """How often each fit was grown, while the test runs."""
-    calls, plain = Counter(), JointFit.grow
+def seen(monkeypatch):
+    """The models of every fit after each stage that it grew, and the fits that were finished."""
+    seen = SimpleNamespace(began={}, grown={}, calls=Counter(), finished=[])
+    begin, grow, finish = JointFit.begin, JointFit.grow, JointFit.finish
 
-    def counted(self):
-        calls[id(self)] += 1
-        return plain(self)
+    def watched_begin(self):
+        begin(self)
+        seen.began[id(self)] = self
+        seen.grown[id(self)] = [self.model()]
 
-    monkeypatch.setattr(JointFit, "grow", counted)
-    return calls
+    def watched_grow(self):
+        record = grow(self)
+        seen.calls[id(self)] += 1
+        seen.grown[id(self)].append(self.model())
+        return record
+
+    def watched_finish(self, snapshot):
+        finish(self, snapshot)
+        seen.finished.append(self)
+
+    monkeypatch.setattr(JointFit, "begin", watched_begin)
+    monkeypatch.setattr(JointFit, "grow", watched_grow)
+    monkeypatch.setattr(JointFit, "finish", watched_finish)
+    return seen
 
 
-def test_with_an_eval_set_starts_are_grown_once_and_every_kept_stage_is_told(grown):
+def test_with_an_eval_set_every_start_is_measured_on_it(seen, monkeypatch):
+    monkeypatch.setattr(joint_fit, "_QUIET", 0.0)  # no stage is taken to say nothing
+    model = TSLRegressor(**TWO | {"n_stages": 12}).fit(X, NOISY, eval_set=HELD)
+    (path,) = model.size_paths_
+    best = int(np.argmin(path.losses))
+    assert 0 < best < 8  # growing ends because more stages bring nothing
+    assert list(seen.calls.values()) == [best + 4] * 2
+    codes = model.model_.bins.codes(open_table(HELD[0]), range(3))
+    unit = NOISY.std()
+    squares = [
+        [(unit * own.predict(codes) + (0.0 if own.stages else NOISY.mean()) - HELD[1]) ** 2
+         for own in models]
+        for models in seen.grown.values()
+    ]  # fmt: skip
+    np.testing.assert_allclose(path.losses[1:], np.mean(squares, axis=(0, 2))[1:], rtol=1e-9)
+    assert path.losses[0] == pytest.approx(np.mean((NOISY.mean() - HELD[1]) ** 2))
+    # The same 400 rows were predicted twice: they are 400 all the same.
+    off = np.array(squares)[:, path.chosen] - np.array(squares)[:, best]
+    assert path.errors[path.chosen] == pytest.approx(off.std() / 20.0, rel=1e-9)
+    told = [record.validation_loss for record in model.history_]
+    assert told == list(path.losses[1 : path.chosen + 1]) * 2
+
+
+@pytest.mark.parametrize(("silent", "n_sizes"), [((0, 1), 2), ((1,), 4)])
+def test_growing_ends_when_no_fit_has_more_to_say(seen, monkeypatch, silent, n_sizes):
+    grow = JointFit.grow
+
+    def sometimes(self):
+        number = list(seen.began).index(id(self))
+        return None if number in silent and seen.calls[id(self)] == 1 else grow(self)
+
+    monkeypatch.setattr(JointFit, "grow", sometimes)
     told = []
-    noisy = Y + np.random.default_rng(0).normal(0, 0.5, len(Y))
-    model = TSLRegressor(**TWO_STARTS).fit(
-        X, noisy, eval_set=HELD, callback=lambda *pair: told.append(pair)
+    model = TSLRegressor(**TWO).fit(
+        X, NOISY, eval_set=HELD, callback=lambda *pair: told.append(pair)
     )
-    kept = len(model.stages_) // 2
-    assert 0 < kept < 8  # the size was chosen: otherwise this says little
-    assert list(grown.values()) == [min(8, kept + 4)] * 2  # four more bring nothing
-    losses = [record.validation_loss for record in model.history_]
-    assert losses[:kept] == losses[kept:]
-    assert losses[-1] == min(losses)
-    assert [record for _, record in told] == [
-        model.history_[start * kept + k] for k in range(kept) for start in range(2)
-    ]
-    error = np.mean((model.predict(HELD[0]) - HELD[1]) ** 2)
-    assert losses[-1] == pytest.approx(error, rel=1e-9)
+    (path,) = model.size_paths_
+    assert len(path.losses) == n_sizes
+    assert len(told) == n_sizes - 1
+    assert path.chosen > 0
+    of_the_second = path.chosen if silent == (0, 1) else 1
+    assert len(model.history_) == path.chosen + of_the_second
 
 
-@pytest.mark.parametrize("ends_at", [1, 2, 3])
-def test_true_from_a_callback_ends_the_fit_at_that_stage(ends_at):
+def test_every_part_is_predicted_by_the_fit_that_does_not_know_it(seen):
+    model = TSLRegressor(**PLAIN | {"max_bins": 60}).fit(X, NOISY)
+    (path,) = model.size_paths_
+    assert len(seen.began) == 5
+    square = mass = 0.0
+    for key, fit in seen.began.items():
+        known = {tuple(row) for row in fit._data.codes.tolist()}
+        codes = model.model_.bins.codes(open_table(X), range(3))
+        held = np.array([tuple(row) not in known for row in codes.tolist()])
+        predicted = NOISY.std() * seen.grown[key][1].predict(codes[held])
+        square += np.sum((predicted - NOISY[held]) ** 2)
+        mass += held.sum()
+    assert mass == len(X)  # no two rows are in the same bins
+    assert path.losses[1] == pytest.approx(square / mass, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_starts", [1, 4])
+def test_the_fits_that_promise_least_error_are_averaged(seen, n_starts):
+    model = TSLRegressor(**PLAIN | {"n_starts": n_starts, "n_stages": 2, "random_state": 3}).fit(
+        X, NOISY
+    )
+    assert len(seen.finished) == 5
+    promised = [fit.expected_error for fit in seen.finished]
+    kept = np.argsort(promised)[:n_starts]
+    assert promised[0] != min(promised)  # otherwise the first of them would do
+    codes = model.model_.bins.codes(open_table(X), range(3))
+    said = np.mean([seen.finished[k].model().predict(codes) for k in kept], axis=0)
+    np.testing.assert_allclose(model.predict(X), NOISY.std() * said, rtol=1e-9)
+    stages = sum(len(seen.finished[k].curves.stages) for k in kept)
+    assert len(model.stages_) == stages
+    for fit in seen.finished:
+        assert len(fit._data.target) == len(X)  # on all rows
+    chosen = model.size_paths_[0].chosen
+    assert len(model.history_) == chosen * n_starts
+    for start, k in enumerate(kept):
+        last = model.history_[(start + 1) * chosen - 1]
+        fit = seen.finished[k]
+        assert last.loss == pytest.approx(fit.loss * NOISY.var(), rel=1e-9)
+        assert last.freedom == fit.curves.freedom
+        assert last.intercept == pytest.approx(fit.curves.intercept * NOISY.std(), rel=1e-9)
+        scalars = [stage.lambdas for stage in fit.curves.stages]
+        np.testing.assert_allclose(last.scalars, np.multiply(scalars, NOISY.std()), rtol=1e-9)
+
+
+def test_more_starts_than_parts_grow_on_the_same_parts(seen):
+    model = TSLRegressor(**PLAIN | {"n_starts": 6, "n_stages": 1}).fit(X, NOISY)
+    assert len(seen.began) == len(seen.finished) == 6
+    firsts, sixths = (fit._data.codes for fit in list(seen.began.values())[::5])
+    np.testing.assert_array_equal(firsts, sixths)
+    assert len(model.stages_) == 6
+    assert len({stage.plus.log_scale for stage in model.stages_}) == 6  # by other random numbers
+
+
+@pytest.mark.parametrize("main_effects", [True, "auto", False])
+def test_without_a_choice_all_stages_are_grown_on_all_rows(seen, main_effects):
+    given = TWO | {"main_effects": main_effects, "n_stages": 2, "early_stopping": False}
+    model = TSLRegressor(**given).fit(X, NOISY)
+    assert model.size_paths_ == ()
+    assert list(seen.calls.values()) == [2, 2]
+    assert seen.finished == []
+    assert len(model.history_) == 4
+    assert all(record.validation_loss is None for record in model.history_)
+    for fit in seen.began.values():
+        assert len(fit._data.target) == len(X)
+        begins_with = seen.grown[id(fit)][0]
+        assert (begins_with.effects is not None) == (main_effects is True)
+    codes = model.model_.bins.codes(open_table(X), range(3))
+    said = np.mean([fit.model().predict(codes) for fit in seen.began.values()], axis=0)
+    np.testing.assert_allclose(model.predict(X), NOISY.std() * said, rtol=1e-9)
+    for record, fit in zip(model.history_[1::2], seen.began.values(), strict=True):
+        assert record.loss == pytest.approx(fit.loss * NOISY.var(), rel=1e-9)
+
+
+@pytest.mark.parametrize("main_effects", [False, True, "auto"])
+def test_a_callback_hears_of_every_round_of_the_first_fit(seen, main_effects):
+    told = []
+    model = TSLRegressor(**ONE | {"main_effects": main_effects}).fit(
+        X, NOISY, callback=lambda *pair: told.append(pair)
+    )
+    paths = model.size_paths_
+    forms = [False, True] if main_effects == "auto" else [main_effects]
+    assert [path.main_effects for path in paths] == forms
+    assert sum(path.chosen is not None for path in paths) == 1
+    assert len(told) == sum(len(path.losses) - 1 for path in paths)
+    losses = [loss for path in paths for loss in path.losses[1:]]
+    assert [record.validation_loss for _, record in told] == losses
+    first = list(seen.grown.values())[0]
+    assert told[0][1].intercept == pytest.approx(first[1].intercept * NOISY.std(), rel=1e-9)
+    assert all(stage.branches for stage, _ in told)
+
+
+@pytest.mark.parametrize("main_effects", [False, "auto"])
+def test_true_from_a_callback_ends_growing_and_the_size_is_chosen_among_what_was_grown(
+    seen, main_effects
+):
     told = []
 
     def watch(_stage, record):
         told.append(record)
-        return len(told) == ends_at
+        return len(told) == 2
 
-    model = TSLRegressor(**TWO_STARTS).fit(X, Y, eval_set=HELD, callback=watch)
-    rounds = (ends_at + 1) // 2  # a round is a stage of each start
-    assert len(told) == len(model.stages_) == len(model.history_) == 2 * rounds
-    error = np.mean((model.predict(HELD[0]) - HELD[1]) ** 2)
-    assert told[-1].validation_loss == pytest.approx(error, rel=1e-9)
+    model = TSLRegressor(**ONE | {"main_effects": main_effects}).fit(X, NOISY, callback=watch)
+    (path,) = model.size_paths_  # the other form is not tried any more
+    assert not path.main_effects
+    assert len(path.losses) == 3
+    assert len(told) == 2
+    assert set(seen.calls.values()) == {2}
+    assert 0 < path.chosen <= 2
+    assert len(model.history_) == path.chosen
 
 
-def test_without_an_eval_set_a_callback_is_told_of_the_model_alone(grown):
-    told = []
-    model = TSLRegressor(**TWO_STARTS).fit(
-        X, Y, callback=lambda *pair: told.append(pair) or len(told) == 4
-    )
-    assert len(told) == len(model.stages_) == 4
-    assert sorted(grown.values())[:2] == [2, 2]  # the starts; the rest are fits to other rows
+def test_true_from_a_callback_ends_a_fit_without_a_choice():
+    model = TSLRegressor(**TWO, early_stopping=False).fit(X, NOISY, callback=lambda *_: True)
+    assert len(model.history_) == len(model.stages_) == 2  # one of each start
+
+
+def growth_of(main_effects, reading_sizes, *sizes):
+    """A form that was grown to several sizes, with losses of rows and curves to read."""
+    path = ErrorPath([np.ones(len(sizes[0]))], float(len(sizes[0])))
+    grown = growth._Growth(main_effects, path)
+    for losses, n_curves in zip(sizes, reading_sizes, strict=True):
+        path.add([np.array(losses, dtype=float)])
+        grown.snapshots.append([SimpleNamespace(reading_size=n) for n in n_curves])
+    return grown
+
+
+ROWS = np.random.default_rng(0).exponential(3.0, 20)
+SPREAD = np.tile([-1.0, 1.0], 10)  # of differences: their standard error is 1 / sqrt(20)
+
+
+@pytest.mark.parametrize(("worse", "taken"), [(0.22, "small"), (0.23, "large"), (-1.0, "small")])
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_form_with_fewer_curves_is_taken_unless_clearly_worse(worse, taken, turned):
+    small = growth_of(True, [(4, 5)], ROWS + worse + SPREAD)
+    large = growth_of(False, [(5, 6)], ROWS)
+    pair = [large, small] if turned else [small, large]
+    assert growth._better(pair) is (small if taken == "small" else large)
+
+
+def test_forms_are_compared_at_the_sizes_that_they_chose():
+    small = growth_of(True, [(1,), (9,)], ROWS + 50.0, ROWS)  # chooses one stage, of nine curves
+    large = growth_of(False, [(8,), (2,)], ROWS, ROWS - 0.001 * SPREAD)
+    assert growth._better([small, large]) is large
+    alone = growth_of(True, [(1,)], ROWS + math_inf())
+    assert growth._better([alone]) is alone
+    assert growth._better([alone, large]) is large  # whose loss is not infinite
+    equal = [growth_of(form, [(3,)], ROWS) for form in (False, True)]
+    assert growth._better(equal) is equal[0]
+
+
+def math_inf():
+    out = np.zeros(20)
+    out[3] = np.inf
+    return out
+
+
+def test_auto_finds_the_form_that_suits_the_table():
+    rng = np.random.default_rng(0)
+    U = rng.uniform(-1, 1, size=(300, 4))
+    added = np.sin(3 * U).sum(axis=1) + rng.normal(0, 0.1, 300)
+    model = TSLRegressor(**ONE).fit(U, added)
+    assert [path.chosen is not None for path in model.size_paths_] == [False, True]
+    assert model.model_.effects is not None
+    multiplied = np.exp(U.sum(axis=1)) + rng.normal(0, 0.1, 300)
+    model = TSLRegressor(**ONE).fit(U, multiplied)
+    assert [path.chosen is not None for path in model.size_paths_] == [True, False]
+    assert len(model.stages_) == 1
+
+
+@pytest.mark.parametrize("more", [{}, {"early_stopping": False}, {"n_starts": 2}])
+def test_without_main_effects_a_model_never_has_them(more):
+    """Not even where a single feature is all there is."""
+    rng = np.random.default_rng(0)
+    U = rng.uniform(-1, 1, size=(200, 2))
+    target = np.sin(3 * U[:, 0]) + rng.normal(0, 0.1, 200)
+    model = TSLRegressor(**PLAIN | more).fit(U, target)
+    assert model.model_.effects is None
+    assert len(model.stages_) > 0
+    allowed = TSLRegressor(**ONE | more).fit(U, target)
+    assert allowed.model_.effects is not None
+    assert allowed.stages_ == ()
+
+
+@pytest.mark.parametrize("early_stopping", [True, False])
+def test_without_an_intercept_auto_has_no_constant_by_way_of_main_effects(early_stopping):
+    rng = np.random.default_rng(0)
+    U = rng.uniform(-1, 1, size=(200, 2))
+    target = 3.0 + np.sin(3 * U[:, 0]) + rng.normal(0, 0.1, 200)
+    given = ONE | {"fit_intercept": False, "early_stopping": early_stopping}
+    model = TSLRegressor(**given).fit(U, target)
+    assert model.intercept_ == 0.0
+    assert model.model_.effects is None
+    assert model.score(U, target) > 0.9
+    assert [path.main_effects for path in model.size_paths_] == [False] * early_stopping
+
+
+def parts_of(data, **given):
+    validation = given.pop("validation", Validation(chooses=True))
+    return growth._parts(data, options(**given), validation, np.random.SeedSequence(0))
+
+
+def test_rows_that_several_fits_predict_count_once():
+    data = small_data(90)
+    parts, mass = parts_of(data)
+    assert len(parts) == 15  # dealt out three times
+    assert mass == pytest.approx(data.weight.sum())
+    parts, mass = parts_of(data, n_starts=17)
+    assert len(parts) == 17
+    assert mass == pytest.approx(data.weight.sum())
+    held = HeldOut(data.codes, data.target, np.ones(90), SquaredError())
+    parts, mass = parts_of(data, n_starts=3, validation=Validation(eval_set=held))
+    assert len(parts) == 3
+    assert mass == 90.0
+    assert all(part.held_out is held and part.rows is data for part in parts)
+    assert parts_of(data, validation=Validation(chooses=False))[0] == []
+    one_group = Validation(chooses=True, groups=np.zeros(90, dtype=np.int64))
+    assert parts_of(data, validation=one_group)[0] == []
+
+
+def test_of_many_rows_those_that_no_fit_predicts_do_not_count():
+    data = small_data(6000)
+    parts, mass = parts_of(data)
+    assert len(parts) == 2
+    assert mass == pytest.approx(sum(part.held_out.weight.sum() for part in parts))
+    assert mass < 0.35 * data.weight.sum()

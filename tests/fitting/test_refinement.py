@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from seplearn._params import TSL_PARAMETERS
 from seplearn._workers import SerialWorkers
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.fit import (
@@ -18,105 +18,26 @@ from seplearn.fitting.joint.fit import (
     make_axes,
     starting_curves,
 )
-from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.losses import LOSSES
-from seplearn.model.stage import Branch, Stage
-from seplearn.table.binning import Axis, Bins, CategoricalAxis, NumericAxis
+from seplearn.model.stage import Stage
+from seplearn.table.binning import CategoricalAxis
 from tests import naive_sweep
+from tests.fitting.small_fits import (
+    AXES,
+    CROWDED,
+    DIRECTIONS,
+    ROOMY,
+    new_fit,
+    options,
+    random_branch,
+    small_data,
+    split,
+    started,
+    twin,
+)
+from tests.naive_sweep import centre
 
 pytestmark = pytest.mark.interpreted
-
-# Ordered bins and the missing one; levels (the last of them and two more bins without rows); an
-# axis on which all rows are alike; enough bins for second differences.
-AXES: tuple[Axis, ...] = (
-    NumericAxis(np.arange(1.0, 5.0)),
-    CategoricalAxis(("a", "b", "c")),
-    NumericAxis(np.arange(1.0, 3.0)),
-    NumericAxis(np.arange(1.0, 24.0)),
-)
-DIRECTIONS = (1, 0, 0, -1)
-CROWDED, ROOMY = 50, 2500  # rows: fewer, and more, than 500 for each feature
-
-
-def small_data(n=CROWDED, level=0.0, seed=0):
-    rng = np.random.default_rng(seed)
-    used = (6, 4, 1, 24)
-    codes = np.stack([rng.integers(0, b, n) for b in used], axis=1).astype(np.uint8)
-    weight = rng.uniform(0.5, 2.0, n)
-    target = rng.normal(size=n) + level
-    n_flat = sum(axis.n_bins for axis in AXES)
-    return TrainingData(
-        Bins(AXES, np.zeros(n_flat)).with_frequencies_of(codes, weight), codes, target, weight
-    )
-
-
-def options(**given):
-    values = {p.name: p.default for p in TSL_PARAMETERS} | {"directions": DIRECTIONS} | given
-    return FitOptions(**values)
-
-
-def new_fit(data, **given):
-    workers = SerialWorkers(np.zeros(1, dtype=bool))
-    return JointFit(data, options(**given), np.random.SeedSequence(0), workers)
-
-
-def random_branch(sign, rng):
-    n_flat = sum(axis.n_bins for axis in AXES)
-    return Branch(sign, 0.0, rng.normal(0, 0.3, n_flat))
-
-
-def started(data, **given):
-    """A stage of two products and a lone - product, before any sweep."""
-    fit, rng = new_fit(data, **given), np.random.default_rng(1)
-    fit._append(Stage(random_branch(1.0, rng), random_branch(-1.0, rng)))
-    fit._append(Stage(None, random_branch(-1.0, rng)))
-    return fit
-
-
-def split(data, flat):
-    """A flat array (..., n_flat) as one array per axis."""
-    return np.split(flat, data.bins.offset[1:-1], axis=-1)
-
-
-def twin(fit, data, **rules):
-    """The oracle's view of the same fit."""
-    axes = [
-        naive_sweep.Axis(data.codes[:, j], axis.n_bins, data.bins.n_ordered[j], DIRECTIONS[j])
-        for j, axis in enumerate(AXES)
-    ]
-    stages = [
-        naive_sweep.Stage(
-            split(data, stage.curves.copy()), stage.scale.copy(), tuple(stage.present),
-            list(stage.penalties.copy()), stage.freedom.copy(), stage.active.copy(),
-        )
-        for stage in fit.curves.stages
-    ]  # fmt: skip
-    effects = None
-    if fit.curves.effects is not None:
-        own = fit.curves.effects.copy()
-        effects = naive_sweep.Effects(split(data, own.values), own.penalties, own.freedom)
-    return naive_sweep.Fit(
-        axes, list(fit._axes.order), data.weight, data.target, stages,
-        naive_sweep.Rules(**rules), fit.curves.intercept, effects=effects,
-    )  # fmt: skip
-
-
-def centre(fit, data):
-    """Curves of mean zero over the rows; bins without an order or rows say nothing."""
-
-    def centred(axis, curves):
-        mean = np.average(curves[..., axis.codes], weights=data.weight, axis=-1)
-        unused = ~np.isin(np.arange(axis.n_bins), axis.codes)
-        curves -= mean[..., None]
-        curves[..., unused & (np.arange(axis.n_bins) >= axis.n_ordered)] = 0.0
-        return mean
-
-    for stage in fit.stages:
-        for axis, curves in zip(fit.axes, stage.curves, strict=True):
-            stage.scale = stage.scale + centred(axis, curves)
-    if fit.effects is not None:
-        for axis, values in zip(fit.axes, fit.effects.values, strict=True):
-            fit.intercept += centred(axis, values)
 
 
 def huber_threshold(residual, weight):
@@ -156,7 +77,7 @@ def test_refining_is_sweeping_and_centring(way):
     oracle = twin(fit, data, **expected)
     fit.refine(2, rate=expected.get("rate", 1.0))
     mean_square = naive_sweep.sweep(oracle, 2)
-    centre(oracle, data)
+    centre(oracle)
     assert fit.mean_square == pytest.approx(mean_square, rel=1e-7)
     for k, stage in enumerate(oracle.stages):
         own = fit.curves.stages[k]
@@ -165,11 +86,12 @@ def test_refining_is_sweeping_and_centring(way):
             np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(own.scale, stage.scale, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(own.penalties, stage.mu, rtol=1e-6)
-    if oracle.effects is not None:
-        own = fit.curves.effects
-        theirs = np.concatenate(oracle.effects.values)
-        np.testing.assert_allclose(own.values, theirs, rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(own.penalties, oracle.effects.mu, rtol=1e-6)
+        np.testing.assert_allclose(own.reach, stage.reach, rtol=1e-6, atol=1e-12)
+    own = fit.curves.effects
+    theirs = np.concatenate(oracle.effects.values)
+    np.testing.assert_allclose(own.values, theirs, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(own.penalties, oracle.effects.mu, rtol=1e-6)
+    assert (np.abs(own.values).sum() > 0.1) == ("main_effects" in given)
     predicted = data.target - oracle.residual
     np.testing.assert_allclose(fit.model().predict(data.codes), predicted, rtol=1e-7)
 
@@ -193,7 +115,7 @@ def test_a_new_stage_has_monotone_curves_and_least_squares_scalars(signs, level)
     fit = started(data)
     left_over = fit._residual.copy()
     branches = {sign: random_branch(sign, rng) for sign in signs}
-    fit._append(Stage(branches.get(1.0), branches.get(-1.0)))
+    fit._append(Stage(branches.get(1.0), branches.get(-1.0)), None)
     added, columns = fit.curves.stages[-1], []
     for sign, branch in branches.items():
         parts = nearest_monotone(branch, data)
@@ -253,8 +175,13 @@ def test_a_fit_starts_at_zero_or_far_from_it_at_the_mean(level, fit_intercept):
     expected = mean if abs(level) > 4 and fit_intercept else 0.0
     assert fit.curves.intercept == pytest.approx(expected)
     np.testing.assert_allclose(fit._residual, data.target - expected)
-    given = options(fit_intercept=fit_intercept, main_effects=True)  # they come after the mean
-    assert starting_curves(data, given).intercept == pytest.approx(mean if fit_intercept else 0.0)
+    given = options(fit_intercept=fit_intercept)
+    with_effects = starting_curves(data, given, True, (0, 3))  # they come after the mean
+    assert with_effects.intercept == pytest.approx(mean if fit_intercept else 0.0)
+    assert with_effects.effects.active.tolist() == [True, False, False, True]
+    without = starting_curves(data, given, False, (0, 3)).effects
+    assert not without.active.any()
+    assert not without.values.any()
 
 
 def test_an_axis_without_anything_to_say_is_not_visited():
@@ -273,14 +200,18 @@ def test_the_price_of_energy_without_an_intercept_is_in_units_of_the_target():
     assert energy_price(data, given) == pytest.approx(0.2 / square)
 
 
-def test_cancellation_is_what_is_said_over_what_remains():
+@pytest.mark.parametrize("main_effects", [False, True])
+def test_cancellation_is_what_is_said_over_what_remains(main_effects):
     data = small_data()
-    fit = started(data)
+    fit = started(data, main_effects=main_effects)
+    fit.refine(1, rate=1.0)
     size = net = 0.0
     products = np.array([pair for block in fit._carrier.blocks for pair in block.products])
-    for w, row in zip(data.weight, products.transpose(2, 0, 1), strict=True):
-        size += w * sum(plus + minus for plus, minus in row)
-        net += w * abs(sum(plus - minus for plus, minus in row))
+    effects = split(data, fit.curves.effects.values)
+    for w, codes, row in zip(data.weight, data.codes, products.transpose(2, 0, 1), strict=True):
+        said = [values[code] for values, code in zip(effects, codes, strict=True)]
+        size += w * (sum(plus + minus for plus, minus in row) + sum(np.abs(said)))
+        net += w * abs(sum(plus - minus for plus, minus in row) + sum(said))
     assert fit.cancellation == pytest.approx(size / net)
     assert new_fit(data).cancellation == 1.0
 
@@ -288,9 +219,9 @@ def test_cancellation_is_what_is_said_over_what_remains():
 def arrays_of(fit):
     """Everything that a fit stands on, copied."""
     curves = fit.curves.copy()
-    parts = [*curves.stages, *([curves.effects] if curves.effects else [])]
     products = [pair for block in fit._carrier.blocks for pair in block.products]
-    arrays = [array for part in parts for array in vars(part).values()]
+    values = [value for part in (*curves.stages, curves.effects) for value in vars(part).values()]
+    arrays = [value for value in values if value is not None]  # no bags were kept
     return [np.array(array) for array in (curves.intercept, fit._residual, *products, *arrays)]
 
 
@@ -307,7 +238,8 @@ def test_a_move_is_sweeps_with_other_weights_and_learns_nothing(main_effects):
     for array, now in zip(before, arrays_of(fit), strict=True):
         np.testing.assert_array_equal(array, now)
     naive_sweep.sweep(oracle, 2)
-    centre(oracle, data)
+    oracle.weight = data.weight  # means are those of the table
+    centre(oracle)
     for k, stage in enumerate(oracle.stages):
         own = fit.curves.stages[k]
         theirs = np.concatenate(stage.curves, axis=1)
@@ -317,6 +249,7 @@ def test_a_move_is_sweeps_with_other_weights_and_learns_nothing(main_effects):
         theirs = np.concatenate(oracle.effects.values)
         np.testing.assert_allclose(fit.curves.effects.values + move.effects, theirs, atol=1e-7)
     assert fit.curves.intercept + move.intercept == pytest.approx(oracle.intercept)
+    oracle.weight = weight
     there = fit.moved(move, type(move)(*(0.0 * part for part in move))).predict(data.codes)
     np.testing.assert_allclose(there, data.target - oracle.residual, rtol=1e-6)
     back = fit.moved(move, move).predict(data.codes)
@@ -333,7 +266,7 @@ def test_a_fit_goes_back_to_a_snapshot_and_its_rows_follow(main_effects, block, 
     before, snapshot = arrays_of(fit), fit.curves.copy()
     predicted = fit.model().predict(data.codes)
     rng = np.random.default_rng(2)
-    fit._append(Stage(random_branch(1.0, rng), random_branch(-1.0, rng)))
+    fit._append(Stage(random_branch(1.0, rng), random_branch(-1.0, rng)), None)
     fit.refine(2, rate=1.0)
     assert np.abs(fit.model().predict(data.codes) - predicted).max() > 0.01
     for _ in range(2):  # going back must not spend the snapshot
@@ -349,6 +282,8 @@ def test_a_fit_goes_back_to_a_snapshot_and_its_rows_follow(main_effects, block, 
 
 def test_bags_go_back_with_their_stages():
     data = small_data()
+    product = np.sin(data.codes[:, 0]) * (data.codes[:, 3] - 10.0)
+    data = replace(data, target=product / product.std() + 0.3 * data.target)
     fit = new_fit(data, keep_bags=True, n_grids=2, n_splits=2, n_stages=200)
     snapshots = [fit.curves.copy()]
     for _ in range(2):
@@ -365,15 +300,17 @@ def test_main_effects_come_first_and_are_swept_before_any_stage():
     data = small_data(level=1.0)
     fit = new_fit(data, main_effects=True)
     mean = np.average(data.target, weights=data.weight)
+    assert fit.curves.intercept == pytest.approx(mean)  # though it is near zero
+    np.testing.assert_array_equal(fit.curves.effects.penalties, backbone_penalties(data))
     oracle = twin(fit, data, energy=options().energy)
-    oracle.intercept = mean  # as it stood before the sweeps, though the mean is near zero
-    oracle.effects = naive_sweep.Effects(
-        [np.zeros(axis.n_bins) for axis in AXES],
-        fit_penalties(data),
-        np.zeros(len(AXES)),
-    )
-    naive_sweep.sweep(oracle, 12)
-    centre(oracle, data)
+    fit.begin()
+    mean_square = naive_sweep.sweep(oracle, 12)
+    centre(oracle)
+    mass, freedom = data.weight.sum(), oracle.effects.freedom.sum()
+    naive_sweep.prune(oracle, 1e-5 * mass * mean_square * mass / (mass - freedom))
+    # One feature is constant, and one says nothing.
+    assert oracle.effects.active.tolist() == [True, True, False, False]
+    np.testing.assert_array_equal(fit.curves.effects.active, oracle.effects.active)
     theirs = np.concatenate(oracle.effects.values)
     np.testing.assert_allclose(fit.curves.effects.values, theirs, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(fit._residual, oracle.residual, atol=1e-6)
@@ -382,7 +319,7 @@ def test_main_effects_come_first_and_are_swept_before_any_stage():
     assert fit.curves.freedom == pytest.approx(oracle.effects.freedom.sum(), rel=1e-5)
 
 
-def fit_penalties(data):
+def backbone_penalties(data):
     """What main effects start with: the penalties of a new stage's backbone."""
     return np.stack([mu[0] for mu in started(data).curves.stages[0].penalties])
 
@@ -399,8 +336,9 @@ def test_flattened_curves_are_not_visited_again():
     assert (first.curves[:, part] == 0.0).all()
     assert (first.curves[1, data.bins.axis(0)] == 0.0).all()
     assert (first.curves[0, data.bins.axis(0)] != 0.0).any()
-    assert first.freedom[1] == 0.0
-    assert first.freedom[0] > 0.0
+    for numbers in (first.freedom, first.reach):
+        assert (numbers[[0, 1, 1], [1, 0, 1]] == 0.0).all()
+        assert numbers[0, 0] > 0.0
     assert set(first.visits(fit._axes)) == {0, 3}
     assert set(lone.visits(fit._axes)) == {0, 1, 3}
 

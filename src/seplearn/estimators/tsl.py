@@ -63,8 +63,12 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
     intercept_ : float
         The constant c.
     history_ : list of StageRecord
-        Per stage: training and validation loss, cancellation index, grids kept, actions per grid,
-        all scalars, seconds. With several starts, those of the first start come first.
+        Per stage that was grown: training and validation loss, cancellation index, grids kept,
+        actions per grid, all scalars, seconds. The last one tells of the model as it is, the
+        others of the fit on its way there. With several starts, those of the first come first.
+    size_paths_ : tuple of SizePath
+        How well models of growing size predicted rows held out, by which the number of stages was
+        chosen; see :func:`seplearn.explain.size_path`.
     model_ : SeparationModel
         Bins, constant and stages together.
     n_features_in_ : int
@@ -165,9 +169,10 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
             Rows of one group are held out together when the number of stages is chosen: give it
             when rows of a group are alike (a patient, a building, a day).
         callback : callable, optional
-            Called as ``callback(stage, record)`` after each new :class:`Stage`, with its
-            :class:`StageRecord`; if it returns True the fit ends. It is not called while the number
-            of stages is being chosen.
+            Called as ``callback(stage, record)`` after each new :class:`Stage` of the first of
+            the models that grow side by side, with its :class:`StageRecord`; with
+            ``main_effects='auto'`` once for each form of the model. If it returns True no more
+            stages are grown, and the size is chosen among those that were.
 
         Returns
         -------

@@ -83,9 +83,9 @@ def fit_joint(
     if np.ptp(data.target) == 0.0 and options.fit_intercept:
         return constant, []
     starts_seed, bootstrap_seed = seed.spawn(2)
-    parts = _parts(data, options, validation)
+    parts, mass = _parts(data, options, validation)
     if parts:
-        growths = _grow_forms(parts, options, starts_seed, workers, on_stage)
+        growths = _grow_forms(parts, mass, options, starts_seed, workers, on_stage)
         growth = _better(growths)
         starts, records = _finish(data, options, growth, workers)
         paths = tuple(other.path.record(other.main_effects, other is growth) for other in growths)
@@ -101,16 +101,24 @@ def fit_joint(
     return replace(model, replicates=replicates, size_paths=paths), records
 
 
-def _parts(data: TrainingData, options: FitOptions, validation: Validation) -> list[_Part]:
-    """What every fit grows on and what it predicts; none where nothing can be held out."""
+def _parts(
+    data: TrainingData, options: FitOptions, validation: Validation
+) -> tuple[list[_Part], float]:
+    """What every fit grows on and what it predicts, and the weight of all rows predicted.
+
+    There are no parts where nothing can be held out. A row that several fits predict counts once.
+    """
     if validation.eval_set is not None:
-        return [_Part(data, validation.eval_set)] * options.n_starts
+        parts = [_Part(data, validation.eval_set)] * options.n_starts
+        return parts, float(validation.eval_set.weight.sum())
     if not validation.chooses:
-        return []
+        return [], 0.0
     loss = options.loss_function.suited_to(data.target, data.weight)
     pairs = held_out_parts(data, validation.groups, validation.fraction, options.n_starts)
     parts = [_Part(data.rows(kept), _held_out(data, held, loss)) for kept, held in pairs]
-    return list(islice(cycle(parts), max(len(parts), options.n_starts))) if parts else []
+    predicted = np.unique(np.concatenate([held for _, held in pairs])) if pairs else []
+    parts = list(islice(cycle(parts), max(len(parts), options.n_starts))) if parts else []
+    return parts, float(data.weight[predicted].sum())
 
 
 def _held_out(data: TrainingData, rows: IntArray, loss: Loss) -> HeldOut:
@@ -119,16 +127,18 @@ def _held_out(data: TrainingData, rows: IntArray, loss: Loss) -> HeldOut:
 
 def _grow_forms(
     parts: list[_Part],
+    mass: float,
     options: FitOptions,
     seed: np.random.SeedSequence,
     workers: Workers,
     on_stage: OnStage,
 ) -> list[_Growth]:
     """Grow the model on every part, in each form that is asked for."""
-    forms = (False, True) if options.main_effects == "auto" else (bool(options.main_effects),)
+    chosen_by_error = options.main_effects == "auto" and options.may_have_effects
+    forms = (False, True) if chosen_by_error else (options.main_effects is True,)
     growths = []
     for main_effects in forms:
-        growth, ended = _grow(parts, options, main_effects, seed, workers, on_stage)
+        growth, ended = _grow(parts, mass, options, main_effects, seed, workers, on_stage)
         growths.append(growth)
         if ended:
             break
@@ -137,6 +147,7 @@ def _grow_forms(
 
 def _grow(
     parts: list[_Part],
+    mass: float,
     options: FitOptions,
     main_effects: bool,
     seed: np.random.SeedSequence,
@@ -145,8 +156,7 @@ def _grow(
 ) -> tuple[_Growth, bool]:
     """Grow until more stages bring nothing; and whether a callback ended it."""
     held = [part.held_out for part in parts]
-    total = max(float(part.rows.weight.sum()) for part in parts)
-    growth = _Growth(main_effects, ErrorPath([part.weight for part in held], total))
+    growth = _Growth(main_effects, ErrorPath([part.weight for part in held], mass))
     inner = inner_workers(len(parts), workers)
 
     def start(k: int) -> JointFit:
@@ -197,9 +207,7 @@ def _better(growths: list[_Growth]) -> _Growth:
     """The form with fewer curves to read, unless it predicts clearly worse."""
     smaller, *larger = sorted(growths, key=lambda growth: growth.reading_size)
     for other in larger:
-        size, other_size = smaller.path.chosen, other.path.chosen
-        worse, error = smaller.path.difference(size, other.path, other_size)
-        if not worse <= error:  # also where a loss is infinite
+        if smaller.path.is_worse(smaller.path.chosen, other.path, other.path.chosen):
             return other
     return smaller
 

@@ -24,6 +24,15 @@ class FitOptions(TSLParameters):
     directions: tuple[int, ...]  # of every axis: 1 increasing, -1 decreasing, 0 free
 
     @property
+    def may_have_effects(self) -> bool:
+        """Whether curves of single features may be added to the stages.
+
+        They have mean zero, so their level is a constant: a model that is to have none gets them
+        only when they are asked for.
+        """
+        return self.main_effects is True or (self.main_effects == "auto" and self.fit_intercept)
+
+    @property
     def loss_function(self) -> Loss:
         """What the parameter ``loss`` names."""
         return LOSSES[self.loss]

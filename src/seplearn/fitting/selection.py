@@ -63,15 +63,14 @@ class ErrorPath:
     ----------
     weights : list of arrays
         Weights of the rows of each held-out part.
-    total : float
-        Weight of all rows of the table.
+    mass : float
+        Weight of all rows in the parts. One that is in several is no more rows for that.
     """
 
-    def __init__(self, weights: list[FloatArray], total: float) -> None:
+    def __init__(self, weights: list[FloatArray], mass: float) -> None:
         self._masses = [float(weight.sum()) for weight in weights]
         self._weight = np.concatenate(weights)
-        # Rows that were dealt out several times are no more rows for that.
-        self._n_rows = sum(self._masses) / max(1, round(sum(self._masses) / total))
+        self._mass = mass
         self._rows: list[FloatArray] = []
         self.losses: list[float] = []
         self._typical: list[float] = []
@@ -108,28 +107,29 @@ class ErrorPath:
         best = self.best
         if best != int(np.argmin(self.losses)):  # a mean spoilt by a row says nothing of others
             return best
-        for size in range(best):
-            worse, error = self.difference(size, self, best)
-            if worse <= error:
-                return size
-        return best
+        return next(size for size in range(best + 1) if not self.is_worse(size, self, best))
 
     @property
     def is_over(self) -> bool:
         """Whether the last sizes tried brought nothing."""
         return len(self) > self.best + _PATIENCE
 
+    def is_worse(self, size: int, other: ErrorPath, other_size: int) -> bool:
+        """Whether the loss is larger than that of another model by more than a standard error."""
+        difference, error = self.difference(size, other, other_size)
+        return difference > (error if math.isfinite(error) else 0.0)
+
     def difference(self, size: int, other: ErrorPath, other_size: int) -> tuple[float, float]:
         """How much larger the loss is than that of another model, and its standard error.
 
         The same rows are predicted by both, so their differences are compared: most of what makes
-        losses vary, the rows themselves, cancels.
+        losses vary, the rows themselves, cancels. Where a loss is infinite so is the error.
         """
         with np.errstate(invalid="ignore", over="ignore"):
             rows = self._rows[size] - other._rows[other_size]
             mean = float(np.average(rows, weights=self._weight))
             variance = float(np.average((rows - mean) ** 2, weights=self._weight))
-        return mean, math.sqrt(variance / self._n_rows)
+        return mean, math.sqrt(variance / self._mass) if math.isfinite(variance) else math.inf
 
     def record(self, main_effects: bool, chosen: bool) -> SizePath:
         """What a model remembers of it."""

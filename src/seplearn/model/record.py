@@ -106,9 +106,9 @@ class SizePath:
 
     def scaled(self, factor: float) -> SizePath:
         """The path of the same fit to a target times ``factor``."""
-        square = factor * factor
+        # One after the other: the square of a huge factor overflows, and 0 times that is NaN.
         return replace(
             self,
-            losses=tuple(loss * square for loss in self.losses),
-            errors=tuple(error * square for error in self.errors),
+            losses=tuple(loss * factor * factor for loss in self.losses),
+            errors=tuple(error * factor * factor for error in self.errors),
         )

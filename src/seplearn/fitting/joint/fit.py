@@ -174,7 +174,7 @@ class JointFit:
             Pruning(
                 least=share * self._mass * self.noise,
                 mass=self._mass,
-                folds=self._options.main_effects is not False,
+                folds=self._options.may_have_effects,
                 drops=self._options.fit_intercept,
             ),
         )

@@ -42,7 +42,7 @@ class Pruning:
 def prune(carrier: Carrier, curves: Curves, axes: Axes, rules: Pruning) -> int:
     """Flatten all curves that say nothing; return how many stages had nothing to say at all."""
     for number, stage in enumerate(curves.stages):
-        idle = stage.active & (stage.reach < rules.least)
+        idle = stage.active & _says_nothing(stage, axes, rules.least)
         if idle.any():
             _flatten(carrier, number, stage, idle, axes)
     n_dropped = 0
@@ -59,6 +59,18 @@ def prune(carrier: Carrier, curves: Curves, axes: Axes, rules: Pruning) -> int:
         carrier.each(rows.drop_stage, number)
     _prune_effects(carrier, curves.effects, axes, rules)
     return n_dropped
+
+
+def _says_nothing(stage: StageCurves, axes: Axes, least: float) -> BoolArray:
+    """Which curves (p, 2) say nothing.
+
+    Under a constraint one product rises and the other falls: without a tilt there is no backbone
+    that could do both, so they stay or go together.
+    """
+    quiet: BoolArray = stage.reach < least
+    if stage.present.all():
+        quiet[:, 1] &= quiet[:, 0] | (axes.direction == 0)
+    return quiet
 
 
 def _flatten(
