@@ -116,9 +116,11 @@ def _parts(
     loss = options.loss_function.suited_to(data.target, data.weight)
     pairs = held_out_parts(data, validation.groups, validation.fraction, options.n_starts)
     parts = [_Part(data.rows(kept), _held_out(data, held, loss)) for kept, held in pairs]
-    predicted = np.unique(np.concatenate([held for _, held in pairs])) if pairs else []
-    parts = list(islice(cycle(parts), max(len(parts), options.n_starts))) if parts else []
-    return parts, float(data.weight[predicted].sum())
+    if not parts:
+        return [], 0.0
+    predicted = np.unique(np.concatenate([held for _, held in pairs]))
+    n_fits = max(len(parts), options.n_starts)
+    return list(islice(cycle(parts), n_fits)), float(data.weight[predicted].sum())
 
 
 def _held_out(data: TrainingData, rows: IntArray, loss: Loss) -> HeldOut:

@@ -30,6 +30,7 @@ _N_PARTS = 2  # above, so many parts are held out, each by a fit of its own; mor
 # A part may be spoilt by one row: the median part decides if its error with another size is at most
 # this share, which is half the root mean squared error.
 _FAR_BETTER = 0.25
+_CLEARLY_WORSE = 1.25  # times the loss of the median part, about 12 % in the root mean square
 # Up to so many different rows, each with so many copies, copies are held out from one another.
 _FEW_ROWS = 50 * N_FOLDS
 _MANY_COPIES = 5
@@ -115,9 +116,14 @@ class ErrorPath:
         return len(self) > self.best + _PATIENCE
 
     def is_worse(self, size: int, other: ErrorPath, other_size: int) -> bool:
-        """Whether the loss is larger than that of another model by more than a standard error."""
+        """Whether the loss is larger than that of another model by more than a standard error.
+
+        Or that of the median part by far: where few rows have nearly all of the loss, as in a table
+        without noise, the standard error is as large as any difference.
+        """
         difference, error = self.difference(size, other, other_size)
-        return difference > (error if math.isfinite(error) else 0.0)
+        typical = self._typical[size] > _CLEARLY_WORSE * other._typical[other_size]
+        return difference > (error if math.isfinite(error) else 0.0) or typical
 
     def difference(self, size: int, other: ErrorPath, other_size: int) -> tuple[float, float]:
         """How much larger the loss is than that of another model, and its standard error.
