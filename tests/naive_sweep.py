@@ -177,7 +177,7 @@ def noise_where_large(fit, stage, moved, inflation):
     share = fit.huber * moved**2
     if not np.any(share > 0):
         return 0.0
-    carrying = np.sum(share) ** 2 / np.sum(share**2)
+    carrying = np.sum(share) ** 2 / np.sum(share * moved**2)
     spent = min(np.sum(stage.freedom) / 2 + 1, carrying / 2)
     own = carrying / (carrying - spent)
     return np.sum(share * fit.residual**2) / np.sum(share) * max(own, inflation)

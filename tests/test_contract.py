@@ -208,7 +208,8 @@ def test_splits_on_levels_are_subsets():
     level = rng.integers(0, 6, size=600)
     y = np.where(np.isin(level, [0, 3, 5]), 1.0, -1.0)
     frame = pd.DataFrame({"level": level.astype(str)})
-    model = TSLRegressor(1, n_grids=1, n_splits=1, bootstrap=False, update_clamp=3.0).fit(frame, y)
+    one_split = {"refine": "scalars", "n_grids": 1, "n_splits": 1, "bootstrap": False}
+    model = TSLRegressor(1, **one_split, update_clamp=3.0).fit(frame, y)
     prediction = model.predict(pd.DataFrame({"level": list("012345")}))
     assert len(np.unique(prediction.round(9))) == 2
     assert (prediction[[0, 3, 5]] > prediction[[1, 2, 4]].max()).all()

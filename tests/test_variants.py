@@ -52,9 +52,8 @@ def test_stage_contributions_sum_to_the_prediction(data, models, variant):
     model = models[variant]
     parts = model.predict_stages(X)
     assert parts.shape == (len(X), len(model.stages_))
-    np.testing.assert_allclose(
-        model.intercept_ + parts.sum(axis=1), model.predict(X), rtol=1e-9, atol=1e-12
-    )
+    said = model.intercept_ + parts.sum(axis=1) + model.predict_effects(X).sum(axis=1)
+    np.testing.assert_allclose(said, model.predict(X), rtol=1e-9, atol=1e-12)
     assert model.score(X, y) > 0.5
 
 

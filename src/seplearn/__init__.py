@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from seplearn.estimators.load import load_model
     from seplearn.estimators.sepals import SepALSRegressor
     from seplearn.estimators.tsl import TSLRegressor
-    from seplearn.model import Branch, Evaluation, SeparationModel, Stage, StageRecord
+    from seplearn.model import Branch, Evaluation, SeparationModel, SizePath, Stage, StageRecord
 
 __version__ = "0.1.0"
 
@@ -19,6 +19,7 @@ __all__ = [
     "ModelFormatError",
     "SepALSRegressor",
     "SeparationModel",
+    "SizePath",
     "Stage",
     "StageRecord",
     "TSLRegressor",
@@ -37,6 +38,7 @@ _PLACES = {
     "SepALSRegressor": "seplearn.estimators.sepals",
     "SeparationModel": "seplearn.model",
     "Stage": "seplearn.model",
+    "SizePath": "seplearn.model",
     "StageRecord": "seplearn.model",
     "TSLRegressor": "seplearn.estimators.tsl",
     "load_model": "seplearn.estimators.load",

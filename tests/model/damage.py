@@ -10,8 +10,10 @@ import tempfile
 import time
 import traceback
 import warnings
+from copy import deepcopy
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from safetensors.numpy import save
@@ -136,7 +138,7 @@ def _damage_tree(tree, random):
     if change == "number":
         holder[key] = _any(NUMBERS, random)
     elif change == "thing":
-        holder[key] = _any(THINGS, random)
+        holder[key] = deepcopy(_any(THINGS, random))  # which a later change may change
     elif change == "drop":
         del holder[key]
     elif change == "other":
@@ -151,7 +153,7 @@ def _damage_tree(tree, random):
         for _ in range(depth if depth < 3000 else 5):
             holder[key] = [holder[key]]
     elif isinstance(holder, dict):
-        holder["one more"] = _any(THINGS, random)
+        holder["one more"] = deepcopy(_any(THINGS, random))
 
 
 @np.errstate(all="ignore")
@@ -221,6 +223,11 @@ def _explain(model, X):
         assert np.isfinite(model.predict_interval(X)).all()
     if model.model_.effects is not None:
         explain.main_effects(model).frame()
+    if model.size_paths_:
+        choice = explain.size_path(model)
+        assert str(choice)
+        choice.frame()
+        plt.close(choice.plot())
     if not model.model_.is_constant:
         explain.roles(model, background=X).frame()
         explain.importance(model, background=X).frame()

@@ -46,7 +46,9 @@ VARIANTS = {
     "paper": {"refine": "scalars", "scalars": "ols", "fit_intercept": False, "decay": 0.3},
     "random state": {"random_state": np.random.RandomState(3)},
     "columns": {"categorical_features": ["flag"], "n_jobs": 2},
-    "bands": {"n_bootstrap": 3, "monotonic_cst": {"number": 1}},
+    "bands": {"n_bootstrap": 3, "monotonic_cst": {"number": 1}, "main_effects": False},
+    "two starts": {"n_starts": 2},
+    "chosen size": {"early_stopping": True},
     "main effects": {"main_effects": True},
     "bands of main effects": {"main_effects": True, "n_bootstrap": 3},
 }
@@ -61,7 +63,10 @@ def test_a_loaded_model_is_the_model(options, tmp_path):
     np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
     np.testing.assert_array_equal(again.predict_stages(frame), model.predict_stages(frame))
     np.testing.assert_array_equal(again.predict_effects(frame), model.predict_effects(frame))
-    assert (again.model_.effects is None) == (not options.get("main_effects", False))
+    if "main_effects" in options:
+        assert (again.model_.effects is not None) == options["main_effects"]
+    assert again.size_paths_ == model.size_paths_
+    assert len(again.size_paths_) == (2 if options.get("early_stopping") else 0)
     if options.get("n_bootstrap"):
         np.testing.assert_array_equal(again.predict_interval(frame), model.predict_interval(frame))
     assert again.history_ == model.history_
@@ -86,6 +91,46 @@ def test_a_loaded_model_is_the_model(options, tmp_path):
                 assert (a is None) == (b is None)
                 if a is not None:
                     np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
+def test_paths_of_sizes_are_in_the_unit_of_y(unit):
+    frame, y = mixed_table()
+    one, other = (
+        TSLRegressor(2, n_grids=2, main_effects=False, random_state=0).fit(frame, y * factor)
+        for factor in (1.0, unit)
+    )
+    (plain,), (scaled,) = one.size_paths_, other.size_paths_
+    np.testing.assert_allclose(scaled.losses, np.multiply(plain.losses, unit**2), rtol=1e-6)
+    np.testing.assert_allclose(scaled.errors, np.multiply(plain.errors, unit**2), rtol=1e-6)
+    assert plain.losses[0] > 0.1 * np.var(y)
+    assert (scaled.main_effects, scaled.chosen) == (plain.main_effects, plain.chosen)
+
+
+def test_stages_that_were_chosen_by_hand_have_no_path():
+    frame, y = mixed_table()
+    model = TSLRegressor(2, n_grids=2, main_effects=False, random_state=0).fit(frame, y)
+    assert len(model.size_paths_) == 1
+    assert model.select_stages([0]).size_paths_ == ()
+
+
+def test_curves_that_say_nothing_are_exactly_flat_in_the_file(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(400, 5))
+    y = np.exp(X[:, 0]) * X[:, 1] + rng.normal(0, 0.1, 400)
+    model = TSLRegressor(2, main_effects=False, early_stopping=False, random_state=0).fit(X, y)
+    model.save(tmp_path / "m.tsl")
+    _, arrays, _ = parts((tmp_path / "m.tsl").read_bytes())
+    bins = model.model_.bins
+    used = {j for stage in model.stages_ for j in stage.features(bins)}
+    assert {0, 1} <= used < set(range(5))
+    again = load_model(tmp_path / "m.tsl").model_
+    for j in set(range(5)) - used:
+        assert (arrays["log_factors"][:, bins.axis(j)] == 0.0).all()
+        for branch in (branch for stage in again.stages for branch in stage.branches):
+            assert (branch.log_factors[bins.axis(j)] == 0.0).all()
+    found = [stage.features(bins) for stage in again.stages]
+    assert found == [stage.features(bins) for stage in model.stages_]
 
 
 def test_a_file_says_which_library_wrote_it(tmp_path):
@@ -282,11 +327,14 @@ def test_parameters_of_any_type_of_number_are_saved(tmp_path):
 def test_models_of_every_unit_are_evaluated_and_saved(make, unit, tmp_path):
     X, y = datasets.masked_interaction(200, random_state=0)
     y = y / np.abs(y).max()
-    options = {"n_stages": 2, "early_stopping": False} if make is TSLRegressor else {}
+    options = {"n_stages": 2, "main_effects": False} if make is TSLRegressor else {}
     model = make(**options, random_state=0).fit(X, y * unit)
     told = model.evaluate(X, y * unit, keep=True)
     model.save(tmp_path / "m.tsl")
-    assert load_model(tmp_path / "m.tsl").evaluation_ == told
+    again = load_model(tmp_path / "m.tsl")
+    assert again.evaluation_ == told
+    assert again.size_paths_ == model.size_paths_
+    assert len(model.size_paths_) == (make is TSLRegressor)
     plain = Evaluation.of(y, model.predict(X) / unit)
     assert told.r2 == pytest.approx(plain.r2, rel=1e-6)
     assert told.rmse / unit == pytest.approx(plain.rmse, rel=1e-6)

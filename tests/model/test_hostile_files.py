@@ -234,6 +234,32 @@ HOSTILE = {
     "a negative loss": (lambda h, o: h["history"][0].update(loss=-1.0), "must not be negative"),
     "many scalars": (lambda h, o: h["history"][0].update(n_scalars=9), "too few scalars"),
     "an unknown estimator": (lambda h, o: h.update(estimator="os.system"), "must be one of"),
+    "no paths of sizes": (lambda h, o: h.pop("size_paths"), "fields of the header"),
+    "a table of paths": (lambda h, o: h.update(size_paths={}), "must be a list"),
+    "a path in words": (lambda h, o: h.update(size_paths=["long"]), "fields of a path"),
+    **{
+        f"a path with {what}": (
+            lambda h, o, changed=changed: h["size_paths"][0].update(changed),
+            reason,
+        )
+        for what, changed, reason in (
+            ("more", {"evil": 1}, "fields of a path"),
+            ("a size beyond it", {"chosen": 4}, "from 0 to 3"),
+            ("half a size", {"chosen": 1.5}, "from 0 to 3"),
+            ("no size taken", {"chosen": None}, "one path of sizes must be chosen"),
+            ("an error too few", {"errors": [0.0]}, "lengths of a path"),
+            ("nothing", {"errors": [], "losses": []}, "lengths of a path"),
+            ("a loss for a list", {"losses": 1.0}, "must hold lists"),
+            ("losses in words", {"losses": ["1"] * 4}, "a number is expected"),
+            ("a loss that is none", {"losses": [math.nan] * 4}, "must not be NaN"),
+            ("errors below zero", {"errors": [-1.0] * 4}, "must not be negative"),
+            ("a form in words", {"main_effects": "no"}, "True or False"),
+        )
+    },
+    "two sizes taken": (
+        lambda h, o: h["size_paths"][1].update(chosen=0),
+        "one path of sizes must be chosen",
+    ),
 }
 
 

@@ -1,10 +1,14 @@
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seplearn.model import Branch, SeparationModel, Stage
-from seplearn.model.edit import scaled
+from seplearn.model.edit import mean_model, scaled, select_stages
+from seplearn.model.record import SizePath
 from seplearn.table.binning import Bins, NumericAxis
 from tests import naive
 from tests.problems import problems
@@ -145,3 +149,37 @@ def test_large_and_small_factors_meet_without_overflow():
     bins = Bins((NumericAxis(np.array([])), NumericAxis(np.array([]))), np.ones(4))
     branch = Branch(1.0, -1500.0, np.array([1000.0, 0.0, 501.0, 0.0]))
     np.testing.assert_allclose(branch.evaluate(np.zeros((1, 2), dtype=np.uint8), bins), np.e)
+
+
+def test_a_path_of_sizes_is_scaled_by_the_square_and_never_becomes_no_number():
+    path = SizePath(True, (4.0, 1.0, math.inf), (0.5, 0.0, math.inf), 1)
+    assert path.scaled(3.0) == SizePath(True, (36.0, 9.0, math.inf), (4.5, 0.0, math.inf), 1)
+    assert path.scaled(1e200).errors == (math.inf, 0.0, math.inf)  # inf times 0 would be NaN
+    assert path.scaled(1e-200).losses[0] == 0.0
+
+
+@given(models())
+def test_an_average_is_the_mean_of_the_predictions(case):
+    problem, model = case
+    rng = np.random.default_rng(0)
+    n_flat = len(model.bins.frequencies)
+    others = [
+        model,
+        replace(model, intercept=3.0, stages=model.stages[:1]),
+        replace(model, effects=rng.normal(size=n_flat)),
+        replace(model, effects=rng.normal(size=n_flat), stages=()),
+    ]
+    expected = np.mean([other.predict(problem.codes) for other in others], axis=0)
+    found = mean_model(others)
+    np.testing.assert_allclose(found.predict(problem.codes), expected, rtol=1e-9, atol=1e-12)
+    assert len(found.stages) == sum(len(other.stages) for other in others)
+    assert mean_model([model]).effects is None
+
+
+def test_a_choice_of_stages_has_no_path_and_another_unit_has_its_own():
+    bins = Bins((NumericAxis(np.array([0.0])),), np.array([0.5, 0.5, 0.0]))
+    stage = Stage(Branch(1.0, 0.0, np.zeros(3)), None)
+    path = SizePath(False, (4.0, 1.0), (0.5, 0.0), 1)
+    model = SeparationModel(bins, 0.0, (stage,), size_paths=(path,))
+    assert scaled(model, 2.0, 7.0).size_paths == (path.scaled(2.0),)
+    assert select_stages(model, [0]).size_paths == ()

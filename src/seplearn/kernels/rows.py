@@ -17,7 +17,8 @@ from seplearn.kernels.compiler import kernel
 from seplearn.kernels.sums import add_five
 
 N_MOMENTS = 9
-# Sums of w u^2, ..., w r^2 v^2 and of w^2 u^4, w^2 v^4, with u = P+ - P-, v = P+ + P-, residual r.
+# Sums of w u^2, ..., w r^2 v^2 and of w u^4, w v^4, with u = P+ - P-, v = P+ + P-, residual r. A
+# weight counts once everywhere: a row of weight 2 is two rows.
 UU, VV, UV, RU, RV, RRUU, RRVV, UUUU, VVVV = range(N_MOMENTS)
 
 
@@ -81,8 +82,8 @@ def add_moments(
         rv += wv * r
         rruu += wu * u * r * r
         rrvv += wv * v * r * r
-        uuuu += wu * u * wu * u
-        vvvv += wv * v * wv * v
+        uuuu += wu * u * u * u
+        vvvv += wv * v * v * v
     moments[UU] += uu
     moments[VV] += vv
     moments[UV] += uv

@@ -2,7 +2,7 @@
 
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.model import SeparationModel
-from seplearn.model.record import StageRecord
+from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.stage import Branch, Stage
 
-__all__ = ["Branch", "Evaluation", "SeparationModel", "Stage", "StageRecord"]
+__all__ = ["Branch", "Evaluation", "SeparationModel", "SizePath", "Stage", "StageRecord"]

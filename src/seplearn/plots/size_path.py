@@ -8,6 +8,8 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from seplearn.explain.size_path import SizeChoice
+from seplearn.kernels.arrays import FloatArray
+from seplearn.model.record import SizePath
 from seplearn.plots.style import BACKBONE, QUIET, UP, panels, tidy
 
 
@@ -38,15 +40,13 @@ def plot_size_path(choice: SizeChoice, ax: Any = None) -> Any:
     for path in choice.paths:
         taken = path.chosen is not None
         colour = BACKBONE if taken else QUIET
-        losses, errors = np.array(path.losses), np.array(path.errors)
+        losses, low, high = _drawn(path)
         sizes = np.arange(len(losses))
         name = "main effects, then stages" if path.main_effects else "stages"
         panel.plot(sizes, losses, "-o", color=colour, markersize=3.5, linewidth=1.4, label=name)
         if taken:
-            panel.fill_between(
-                sizes, losses - errors, losses + errors, color=colour, alpha=0.15, linewidth=0
-            )
-            panel.axhline(losses.min(), color=colour, linewidth=0.8, linestyle=":")
+            panel.fill_between(sizes, low, high, color=colour, alpha=0.15, linewidth=0)
+            panel.axhline(min(path.losses), color=colour, linewidth=0.8, linestyle=":")
             panel.plot(
                 [path.chosen],
                 [losses[path.chosen]],
@@ -66,10 +66,20 @@ def plot_size_path(choice: SizeChoice, ax: Any = None) -> Any:
     return shown
 
 
+def _drawn(path: SizePath) -> list[FloatArray]:
+    """The losses, and both ends of their band; gaps where they are infinite."""
+    losses, errors = np.array(path.losses), np.array(path.errors)
+    with np.errstate(over="ignore", invalid="ignore"):
+        curves = losses, losses - errors, losses + errors
+    return [np.where(np.isfinite(curve), curve, np.nan) for curve in curves]
+
+
 def _range(choice: SizeChoice) -> tuple[float, float]:
     """Where the sizes differ: a constant, or a size that failed, may lie far above the others."""
     losses = np.concatenate([path.losses for path in choice.paths])
     losses = losses[np.isfinite(losses)]
+    if len(losses) == 0:
+        return 0.0, 1.0
     low, middle = losses.min(), float(np.median(losses))
     high = min(losses.max(), low + 6.0 * max(middle - low, 0.02 * low)) if low < middle else middle
     room = 0.08 * (high - low) or 0.05 * high or 1.0

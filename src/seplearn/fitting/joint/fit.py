@@ -29,7 +29,12 @@ from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import Branch, Stage
 
-N_SWEEPS = 12  # over everything, after each new stage, at least
+# Over everything, after each new stage, at least. Few rows allow more sweeps, and where they have
+# little noise they need them: 24 lowered the cross-validated error of six such tables by 3 % and
+# left fewer curves; of eight tables of more rows it raised the error a little.
+N_SWEEPS = 12
+SWEEPS_OF_FEW_ROWS = 24
+_FEW_ROWS = 5_000
 # A model that is to stay small is swept longer: its few curves must carry everything. In a large
 # one more sweeps fit noise in early stages that later ones would have left alone.
 STAGE_SWEEPS = 200
@@ -85,12 +90,13 @@ class JointFit:
         self.mean_square = math.inf
         self._energy = energy_price(data, options)
         self._mass = float(data.weight.sum())
+        self._n_sweeps = SWEEPS_OF_FEW_ROWS if self._mass <= _FEW_ROWS else N_SWEEPS
         self.newest: Stage | None = None
 
     def begin(self) -> None:
         """Refine the main effects, if the model starts with them."""
         if self.curves.effects.active.any():
-            self.refine(N_SWEEPS, rate=1.0)
+            self.refine(self._n_sweeps, rate=1.0)
             self._prune(_QUIET)
 
     def grow(self) -> StageRecord | None:
@@ -115,11 +121,11 @@ class JointFit:
         if idle and (self._options.fit_intercept or bool(self.curves.stages)):
             return None
         self._append(aggregate.stage, aggregate.bag(grids) if self._options.keep_bags else None)
-        self.refine(N_SWEEPS, rate=self._options.loss_function.rate)
+        self.refine(self._n_sweeps, rate=self._options.loss_function.rate)
         self.newest = to_stage(self.curves.stages[-1], self._axes)
         if self._prune(_QUIET):
             return None
-        self.refine(max(0, STAGE_SWEEPS // self._options.n_stages - N_SWEEPS), rate=0.5)
+        self.refine(max(0, STAGE_SWEEPS // self._options.n_stages - self._n_sweeps), rate=0.5)
         grown = StageRecord(
             loss=math.nan,
             n_kept=len(aggregate.kept),
