@@ -33,7 +33,6 @@ def test_exported_names():
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
-<<<<<<< HEAD
         "BagCurves", "Curve", "FeatureRole", "FeatureSummary", "Flip", "Importance",
         "IndividualExpectation",
         "Interactions", "LocalExplanation", "MainEffects", "PaperImportance", "PartialDependence",
@@ -42,14 +41,12 @@ def test_exported_names():
         "ice", "importance", "interactions", "local", "main_effects", "maps",
         "partial_dependence", "reconstruct", "roles", "shapley", "stages",
         "summary", "tilt",
-=======
         "BagCurves", "Curve", "FeatureRole", "Flip", "Importance", "IndividualExpectation",
         "Interactions", "LocalExplanation", "MainEffects", "PartialDependence", "Reconstruction",
         "Roles", "ShapleyValues", "SizeChoice", "StageContributions", "StageCurves", "StageMap",
         "StageRoles", "TiltDiagnostics", "bags", "curves", "ice", "importance", "interactions",
         "local", "main_effects", "maps", "partial_dependence", "reconstruct", "roles", "shapley",
         "size_path", "stages", "tilt",
->>>>>>> tests2
     ]  # fmt: skip
     results = [getattr(explain, name) for name in explain.__all__]
     figures = {r._figure for r in results if hasattr(r, "_figure")}
@@ -57,13 +54,10 @@ def test_exported_names():
     assert sorted(plots.__all__) == [
         "plot_bags", "plot_curve", "plot_curves", "plot_ice", "plot_importance",
         "plot_interactions", "plot_local", "plot_main_effects", "plot_map",
-<<<<<<< HEAD
         "plot_paper_importance", "plot_partial_dependence", "plot_reconstruction", "plot_roles",
         "plot_shapley", "plot_stages", "plot_summary", "plot_tilt",
-=======
         "plot_partial_dependence", "plot_reconstruction", "plot_roles", "plot_shapley",
         "plot_size_path", "plot_stages", "plot_tilt",
->>>>>>> tests2
     ]  # fmt: skip
 
 
