@@ -187,6 +187,8 @@ BLOCK = Group(
         ("(1e3, 1e5, 1e7)", "(1e3, 1e5, 1e8)"),
         ("_LARGEST_CHANGE = 10.0", "_LARGEST_CHANGE = 20.0"),
         ("_FEWEST_FREEDOM = 1e-4", "_FEWEST_FREEDOM = 1e-5"),
+        ("_STRETCHES = 50.0", "_STRETCHES = 40.0"),
+        ("length * length * mu[SIZE]", "length * mu[SIZE]"),
         ("_SMALLEST_SQUARE = 1e-12", "_SMALLEST_SQUARE = 1e-13"),
         ("uu += squares - cross", "uu += squares + cross"),
         ("vv += squares + cross", "vv += squares"),

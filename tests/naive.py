@@ -348,4 +348,6 @@ def learned_penalties(A, S, curve, mu, side, curvature, noise, n_bins, n_ordered
         change = np.clip((goal / mu[side][c]) ** rate, 0.1, 10.0)
         new[c] = np.clip(mu[side][c] * change, 1e-9, (1e3, 1e5, 1e7)[c])
         freedom += t
+    if n_ordered >= 20:  # neighbours are tied at least as far as a fiftieth of the axis
+        new[0] = np.clip(new[0], (n_ordered / 50) ** 2 * new[1], 1e3)
     return new, freedom

@@ -33,7 +33,9 @@ _LEAST_BACKBONE = 1e-3
 # negative at bounds a hundred times as high.
 _LOWEST, _HIGHEST = 1e-9, (1e3, 1e5, 1e7)
 _LARGEST_CHANGE = 10.0  # of mu in one update
-_BINS_APART = 50.0
+# A curve is made of at most so many stretches that know nothing of each other. A penalty on size
+# alone would be a prior of independent bins: where it was learned curves jumped from bin to bin.
+_STRETCHES = 50.0
 _FEWEST_FREEDOM = 1e-4  # of one penalty: keeps mu positive
 _SMALLEST_SQUARE = 1e-12
 _LARGEST_SCALE_STEP = 0.3
@@ -536,6 +538,6 @@ def learn_penalties(
         mu[c] = min(max(mu[c] * change, _LOWEST), _HIGHEST[c])
         freedom += t
     if n_ordered >= SMOOTH_BINS:
-        length = n_ordered / _BINS_APART
+        length = n_ordered / _STRETCHES  # in bins: correlation falls by e over sqrt(first / size)
         mu[FIRST] = min(max(mu[FIRST], length * length * mu[SIZE]), _HIGHEST[FIRST])
     return freedom
