@@ -230,16 +230,22 @@ def _finish(
     fits = map_fits(finish, snapshots, workers)
     order = np.argsort([fit.expected_error for fit in fits], kind="stable")
     kept = order[: options.n_starts].tolist()
-    records = []
-    for k in kept:
-        own = [records_of[k] for records_of in growth.rounds[:size]]
-        records += _with_end([record for record in own if record is not None], fits[k])
-    return [fits[k] for k in kept], records
+    starts = {k: fits[k] for k in kept}
+    return list(starts.values()), _history(growth.rounds[:size], starts)
 
 
-def _with_end(records: list[StageRecord], fit: JointFit) -> list[StageRecord]:
-    """Records of a start, the last of them as the finished model is."""
-    return [*records[:-1], *(fit.described(record) for record in records[-1:])]
+def _history(
+    rounds: list[list[StageRecord | None]], starts: dict[int, JointFit]
+) -> list[StageRecord]:
+    """The records of every start, one after the other; the last of each is of the model as it is.
+
+    ``starts`` says which of the fits in a round each of them is.
+    """
+    history: list[StageRecord] = []
+    for k, fit in starts.items():
+        own = [record for records in rounds if (record := records[k]) is not None]
+        history += [*own[:-1], *(fit.described(record) for record in own[-1:])]
+    return history
 
 
 def _grow_fully(
@@ -269,13 +275,7 @@ def _grow_fully(
             break
     for fit in fits:
         fit.settle()
-    kept = [[r[k] for r in rounds if r[k] is not None] for k in range(len(fits))]
-    history = [
-        record
-        for fit, own in zip(fits, kept, strict=True)
-        for record in _with_end([r for r in own if r is not None], fit)
-    ]
-    return fits, history
+    return fits, _history(rounds, dict(enumerate(fits)))
 
 
 def _bootstrap(
