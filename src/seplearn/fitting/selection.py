@@ -30,6 +30,9 @@ _N_PARTS = 2  # above, so many parts are held out, each by a fit of its own; mor
 # A part may be spoilt by one row: the median part decides if its error with another size is at most
 # this share, which is half the root mean squared error.
 _FAR_BETTER = 0.25
+# A smaller model may cost at most this share of the loss, half as much of the root mean square: of
+# heavy tails a standard error may be many times that.
+_LARGEST_PRICE = 0.01
 _CLEARLY_WORSE = 1.25  # times the loss of the median part, about 12 % in the root mean square
 # Up to so many different rows, each with so many copies, copies are held out from one another.
 _FEW_ROWS = 50 * N_FOLDS
@@ -104,7 +107,7 @@ class ErrorPath:
 
     @property
     def chosen(self) -> int:
-        """The smallest size that is not worse than the best by more than one standard error."""
+        """The smallest size that is not worse than the best: see :meth:`is_worse`."""
         best = self.best
         if best != int(np.argmin(self.losses)):  # a mean spoilt by a row says nothing of others
             return best
@@ -118,12 +121,15 @@ class ErrorPath:
     def is_worse(self, size: int, other: ErrorPath, other_size: int) -> bool:
         """Whether the loss is larger than that of another model by more than a standard error.
 
-        Or that of the median part by far: where few rows have nearly all of the loss, as in a table
-        without noise, the standard error is as large as any difference.
+        Or by more than 1 %, unless it is that of no stage at all: a stage must be worth a standard
+        error. Or that of the median part is larger by far: where few rows have nearly all of the
+        loss, as in a table without noise, the standard error is as large as any difference.
         """
         difference, error = self.difference(size, other, other_size)
-        typical = self._typical[size] > _CLEARLY_WORSE * other._typical[other_size]
-        return difference > (error if math.isfinite(error) else 0.0) or typical
+        if size > 0:
+            error = min(error, _LARGEST_PRICE * other.losses[other_size])
+        is_larger = difference > (error if math.isfinite(error) else 0.0)
+        return is_larger or self._typical[size] > _CLEARLY_WORSE * other._typical[other_size]
 
     def difference(self, size: int, other: ErrorPath, other_size: int) -> tuple[float, float]:
         """How much larger the loss is than that of another model, and its standard error.
