@@ -73,7 +73,10 @@ def changed_package(group: Group, old: str = "", new: str = "") -> Iterator[Path
     """A folder with a copy of the package, in which one text is replaced."""
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         copy = Path(folder) / "seplearn"
-        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        # Kernels that stay as they are need not be compiled again.
+        kept = group.compiled and not group.file.startswith("kernels")
+        useless = "*.pyc" if kept else "__pycache__"
+        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns(useless))
         if old:
             file = copy / group.file
             file.write_text(file.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")

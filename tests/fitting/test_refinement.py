@@ -372,34 +372,103 @@ def test_rounding_is_taken_out_of_constrained_curves():
 
 
 class Recorded(JointFit):
-    """A fit that only remembers how it was to be refined."""
+    """A fit that only remembers how it was to be refined, and what was to be pruned."""
 
-    calls: list[tuple[int, float]]
+    calls: list[tuple[object, float]]
+    n_dropped = 0
 
     def refine(self, n_sweeps, rate):
         self.mean_square = 0.0
         self.__dict__.setdefault("calls", []).append((n_sweeps, rate))
 
+    def _prune(self, share):
+        self.calls.append(("prune", share))
+        return self.n_dropped
+
+
+def recorded(data, main_effects=False, **given):
+    workers = SerialWorkers(np.zeros(1, dtype=bool))
+    given = options(n_grids=1, n_splits=1, **given)
+    return Recorded(data, given, np.random.SeedSequence(0), workers, main_effects)
+
+
+WHILE_IT_GROWS, AT_LAST = ("prune", 1e-5), ("prune", 3e-4)
+
 
 @pytest.mark.parametrize(
     ("given", "calls"),
     [
-        ({"n_stages": 2}, [(12, 1.0), (88, 0.5)]),
-        ({"n_stages": 10}, [(12, 1.0), (8, 0.5)]),
-        ({"n_stages": 50}, [(12, 1.0), (0, 0.5)]),
-        ({"n_stages": 10, "loss": "huber"}, [(12, 0.5), (8, 0.5)]),
+        ({"n_stages": 2}, [(12, 1.0), WHILE_IT_GROWS, (88, 0.5)]),
+        ({"n_stages": 10}, [(12, 1.0), WHILE_IT_GROWS, (8, 0.5)]),
+        ({"n_stages": 50}, [(12, 1.0), WHILE_IT_GROWS, (0, 0.5)]),
+        ({"n_stages": 10, "loss": "huber"}, [(12, 0.5), WHILE_IT_GROWS, (8, 0.5)]),
     ],
 )
 def test_small_models_are_swept_longer_and_many_sweeps_are_damped(given, calls):
-    data, workers = small_data(), SerialWorkers(np.zeros(1, dtype=bool))
-    given = options(n_grids=1, n_splits=1, **given)
-    fit = Recorded(data, given, np.random.SeedSequence(0), workers)
+    fit = recorded(small_data(), **given)
     record = fit.grow()
     assert fit.calls == calls
     assert record.n_grids == record.n_kept == 1
     assert record.freedom == 0.0  # nothing was swept
     assert record.cancellation == fit.cancellation
     assert len(record.scalars) == len(fit.curves.stages) == 1
+
+
+def test_a_fit_that_lost_a_stage_has_found_nothing():
+    fit = recorded(small_data())
+    fit.n_dropped = 1
+    assert fit.grow() is None
+    assert fit.calls == [(12, 1.0), WHILE_IT_GROWS]
+
+
+def test_main_effects_are_refined_before_all_else():
+    fit = recorded(small_data(), main_effects=True)
+    fit.begin()
+    assert fit.calls == [(12, 1.0), WHILE_IT_GROWS]
+    without = recorded(small_data())
+    without.begin()
+    assert not hasattr(without, "calls")
+
+
+def test_curves_of_some_rows_are_finished_on_all():
+    data = small_data()
+    part = started(data.rows(np.arange(30)), main_effects=True)
+    part.refine(2, rate=1.0)
+    snapshot = part.curves.copy()
+    fit = recorded(data)
+    fit.finish(snapshot)
+    assert fit.calls == [(12, 0.5), AT_LAST, (2, 0.5)]
+    # Nothing was swept here: all rows are predicted by the curves of some.
+    np.testing.assert_allclose(
+        data.target - fit._residual, predictions(snapshot, data), rtol=1e-12, atol=1e-12
+    )
+    assert fit.curves is not snapshot
+    fit.calls.clear()
+    fit.settle()
+    assert fit.calls == [AT_LAST, (2, 0.5)]
+
+
+def predictions(curves, data):
+    """What curves say of the rows of a table, one bin after the other."""
+    said = np.full(len(data.target), curves.intercept)
+    for j in range(len(AXES)):
+        said += split(data, curves.effects.values)[j][data.codes[:, j]]
+    for stage in curves.stages:
+        for sign, scale in zip((1.0, -1.0), stage.lambdas, strict=True):
+            logs = split(data, stage.curves[0] + sign * stage.curves[1])
+            log = sum(part[data.codes[:, j]] for j, part in enumerate(logs))
+            said += sign * scale * np.exp(log)
+    return said
+
+
+def test_the_newest_stage_is_told_as_it_was_before_anything_was_flattened():
+    data = small_data()
+    fit = new_fit(data, n_grids=1, n_splits=1, main_effects="auto")
+    assert fit.newest is None
+    fit.grow()
+    assert len(fit.newest.branches) > 0
+    codes = data.codes
+    assert np.ptp(fit.newest.plus.evaluate(codes, data.bins)) > 0
 
 
 def test_a_stage_that_finds_nothing_is_left_out_unless_it_is_all_there_is():

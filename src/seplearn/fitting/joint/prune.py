@@ -68,8 +68,7 @@ def _says_nothing(stage: StageCurves, axes: Axes, least: float) -> BoolArray:
     that could do both, so they stay or go together.
     """
     quiet: BoolArray = stage.reach < least
-    if stage.present.all():
-        quiet[:, 1] &= quiet[:, 0] | (axes.direction == 0)
+    quiet[:, 1] &= quiet[:, 0] | (axes.direction == 0)
     return quiet
 
 
