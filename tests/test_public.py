@@ -28,25 +28,19 @@ ROOT = Path(__file__).parents[1]
 
 def test_exported_names():
     assert sorted(seplearn.__all__) == [
-        "Branch", "Evaluation", "ModelFormatError", "SepALSRegressor", "SeparationModel", "SizePath",
-        "Stage", "StageRecord", "TSLRegressor", "__version__", "datasets", "explain", "load_model", "report",
+        "Branch", "Evaluation", "ModelFormatError", "SepALSRegressor", "SeparationModel",
+        "SizePath", "Stage", "StageRecord", "TSLRegressor", "__version__", "datasets", "explain",
+        "load_model", "report",
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
         "BagCurves", "Curve", "FeatureRole", "FeatureSummary", "Flip", "Importance",
-        "IndividualExpectation",
-        "Interactions", "LocalExplanation", "MainEffects", "PaperImportance", "PartialDependence",
-        "Reconstruction", "Roles", "ShapleyValues", "SignChange", "StageContributions",
-        "StageCurves", "StageMap", "StageRoles", "Summary", "TiltDiagnostics", "bags", "curves",
-        "ice", "importance", "interactions", "local", "main_effects", "maps",
-        "partial_dependence", "reconstruct", "roles", "shapley", "stages",
-        "summary", "tilt",
-        "BagCurves", "Curve", "FeatureRole", "Flip", "Importance", "IndividualExpectation",
-        "Interactions", "LocalExplanation", "MainEffects", "PartialDependence", "Reconstruction",
-        "Roles", "ShapleyValues", "SizeChoice", "StageContributions", "StageCurves", "StageMap",
-        "StageRoles", "TiltDiagnostics", "bags", "curves", "ice", "importance", "interactions",
+        "IndividualExpectation", "Interactions", "LocalExplanation", "MainEffects",
+        "PaperImportance", "PartialDependence", "Reconstruction", "Roles", "ShapleyValues",
+        "SignChange", "SizeChoice", "StageContributions", "StageCurves", "StageMap", "StageRoles",
+        "Summary", "TiltDiagnostics", "bags", "curves", "ice", "importance", "interactions",
         "local", "main_effects", "maps", "partial_dependence", "reconstruct", "roles", "shapley",
-        "size_path", "stages", "tilt",
+        "size_path", "stages", "summary", "tilt",
     ]  # fmt: skip
     results = [getattr(explain, name) for name in explain.__all__]
     figures = {r._figure for r in results if hasattr(r, "_figure")}
@@ -55,9 +49,7 @@ def test_exported_names():
         "plot_bags", "plot_curve", "plot_curves", "plot_ice", "plot_importance",
         "plot_interactions", "plot_local", "plot_main_effects", "plot_map",
         "plot_paper_importance", "plot_partial_dependence", "plot_reconstruction", "plot_roles",
-        "plot_shapley", "plot_stages", "plot_summary", "plot_tilt",
-        "plot_partial_dependence", "plot_reconstruction", "plot_roles", "plot_shapley",
-        "plot_size_path", "plot_stages", "plot_tilt",
+        "plot_shapley", "plot_size_path", "plot_stages", "plot_summary", "plot_tilt",
     ]  # fmt: skip
 
 
