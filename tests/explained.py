@@ -18,8 +18,10 @@ from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
 
 # Names that a frame of results may want for itself, and one that no expression could be made of.
 NAMES = ["x 1; 'y'", "pd", "prediction", "where (value)", "backbone"]
+# As many stages as are asked for: none is a main effect, none is left out.
 QUICK: dict[str, Any] = {
-    "n_stages": 3, "early_stopping": False, "max_bins": 10, "n_splits": 15, "random_state": 0,
+    "n_stages": 3, "early_stopping": False, "main_effects": False, "max_bins": 10, "n_splits": 15,
+    "random_state": 0,
 }  # fmt: skip
 
 
@@ -61,13 +63,17 @@ class Case:
 
 @cache
 def table(n=400, seed=0):
-    """Numbers with gaps, a 0/1 feature, levels with a rare one and gaps; a target of both signs."""
+    """Numbers with gaps, a 0/1 feature, levels with a rare one and gaps; a target of both signs.
+
+    It is a sum of three products that have little in common, so that three stages have enough to say.
+    """
     rng = np.random.default_rng(seed)
     number, other = rng.normal(size=n), rng.uniform(-1, 2, size=n)
     flag, few = rng.integers(0, 2, size=n), rng.integers(0, 7, size=n)
     where = rng.choice(["north", "south", "Südost"], size=n, p=[0.5, 0.3, 0.2]).astype(object)
     signal = number**2 * (0.5 + other) * np.where(where == "south", -1.0, 0.7)
-    y = signal + flag * np.sin(few) + rng.normal(0, 0.2, size=n)
+    signal += 2.0 * flag * np.sin(few) + 2.0 * (other - 0.5) * np.cos(2.0 * few)
+    y = signal + rng.normal(0, 0.2, size=n)
     number[rng.random(n) < 0.1] = np.nan
     where[rng.random(n) < 0.08] = None
     where[:2] = "moon"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from seplearn import TSLRegressor, explain, load_model
-from tests.explained import QUICK, array, joint, paper, table
+from tests.explained import QUICK, array, assert_same, joint, paper, table
 
 OPTIONS: dict[str, Any] = QUICK | {"keep_bags": True, "n_grids": 7}
 
@@ -71,10 +71,13 @@ def test_keeping_bags_changes_nothing_else():
 
 def test_a_stage_of_every_start_has_its_own_bags():
     case = array()
-    options: dict[str, Any] = OPTIONS | {"n_stages": 16, "n_splits": 4}
-    model = TSLRegressor(**options, n_starts=2).fit(case.X, case.y)
-    assert len(model.model_.bags) == len(model.stages_) == 16
-    assert explain.bags(model, 15).kept.sum() == 4
+    options: dict[str, Any] = OPTIONS | {"n_splits": 4}
+    one, both = (TSLRegressor(**options, n_starts=k).fit(case.X, case.y) for k in (1, 2))
+    n_first, n_all = len(one.stages_), len(both.stages_)
+    assert len(both.model_.bags) == n_all > n_first == len(one.model_.bags)
+    for s in range(n_first):
+        assert_same(explain.bags(both, s).backbones, explain.bags(one, s).backbones)
+    assert explain.bags(both, n_all - 1).kept.sum() == 4
 
 
 def test_without_bags_it_says_how_to_get_them(tmp_path):

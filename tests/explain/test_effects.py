@@ -206,7 +206,7 @@ def test_main_effects_of_any_size_are_shares_all_the_same(factor):
 def test_an_estimator_without_stages_is_saved_with_its_bands(tmp_path):
     X, _ = table()
     y = 3.0 * X[NAMES[1]] + np.where(X[NAMES[2]] > 0, 1.0, -1.0)
-    model = TSLRegressor(**QUICK, main_effects=True, n_bootstrap=3).fit(X, y)
+    model = TSLRegressor(**QUICK | {"main_effects": True}, n_bootstrap=3).fit(X, y)
     bare = [replace(m, stages=()) for m in (model.model_, *model.model_.replicates)]
     model._store(model._schema, replace(bare[0], replicates=tuple(bare[1:])), [])
     assert model.score(X, y) > 0.9

@@ -101,7 +101,9 @@ def test_a_model_made_by_hand():
 def test_weights_of_training_rows_count():
     case = weighted_polars()
     plain = naive.importance(case.model, case.codes, case.uniform)[0]
-    assert np.abs(explain.importance(case.subject, kind="paper").backbone / plain - 1).max() > 1e-3
+    weighted = explain.importance(case.subject, kind="paper").backbone
+    varying = plain > 1e-3  # not the curves that are flat
+    assert np.abs(weighted[varying] / plain[varying] - 1).max() > 1e-3
 
 
 def test_stages_that_contribute_nothing_have_no_weight():

@@ -49,7 +49,9 @@ def test_a_loaded_model_is_explained_alike_without_training_data(make, tmp_path)
 def test_a_flat_curve_stays_exactly_flat(tmp_path):
     """In the model, in its file and in what explains it."""
     model = copy.copy(joint().subject)
-    bins, stage = model.model_.bins, model.stages_[0]
+    bins = model.model_.bins
+    stage = next(stage for stage in model.stages_ if {2, 4} < set(stage.features(bins)))
+    others = tuple(j for j in stage.features(bins) if j != 2)
 
     def flattened(branch, j):
         logs = branch.log_factors.copy()
@@ -59,7 +61,7 @@ def test_a_flat_curve_stays_exactly_flat(tmp_path):
     stage = Stage(flattened(stage.plus, 2), flattened(flattened(stage.minus, 2), 4))
     model._store(model._schema, replace(model.model_, stages=(stage,)), [])
     again = through_a_file(model, tmp_path)
-    assert again.stages_[0].features(bins) == (0, 1, 3, 4)
+    assert again.stages_[0].features(bins) == others
     curve = explain.curves(again, 0)[2]
     np.testing.assert_array_equal(curve.backbone, 1.0)
     np.testing.assert_array_equal(curve.tilt, 0.0)

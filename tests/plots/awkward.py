@@ -9,7 +9,9 @@ import pandas as pd
 from seplearn import TSLRegressor
 
 LONG = "income of the household in the last twelve months ($)"
-QUICK: dict[str, Any] = {"early_stopping": False, "n_grids": 2, "n_splits": 10, "random_state": 0}
+QUICK: dict[str, Any] = {
+    "early_stopping": False, "main_effects": False, "n_grids": 2, "n_splits": 10, "random_state": 0,
+}  # fmt: skip
 
 
 def table(n=500):
@@ -60,12 +62,15 @@ def signed():
 
 @cache
 def wide():
-    """30 features with long names that differ in one place, ten stages."""
+    """30 features with long names that differ in one place, ten stages.
+
+    The smoothness is given: learned, it would leave out most stages and features.
+    """
     rng = np.random.default_rng(2)
     names = [f"measurement number {j} of the day before" for j in range(30)]
     X = pd.DataFrame(rng.normal(size=(300, 30)), columns=names)
     y = X.iloc[:, 0] * X.iloc[:, 1] + X.iloc[:, 2]
-    return TSLRegressor(10, **QUICK).fit(X, y)
+    return TSLRegressor(10, smoothness=1.0, **QUICK).fit(X, y)
 
 
 @cache
@@ -73,4 +78,5 @@ def additive():
     """Main effects beside stages, with bands."""
     X = table()
     y = target(X) + 2.0 * X["x"] + np.where(X["region"] == "south", 1.0, 0.0)
-    return TSLRegressor(2, n_bootstrap=3, main_effects=True, **QUICK).fit(X, y)
+    options: dict[str, Any] = QUICK | {"main_effects": True}
+    return TSLRegressor(2, n_bootstrap=3, **options).fit(X, y)

@@ -81,7 +81,8 @@ def test_a_local_explanation_is_a_waterfall_to_the_prediction():
     order = np.argsort(-np.abs(result.contributions))
     first = [word.split(":")[0] for word in rows(waterfall)]
     assert first == ["intercept", *(f"stage {s}" for s in order), "prediction"]
-    assert "× 3 more" in rows(waterfall)[1]
+    assert " × 2 more" in result.stage_names[order[0]]
+    assert " × 2 more" in rows(waterfall)[1]  # also where names are cut
     bars = waterfall.patches
     ends = [bar.get_x() + bar.get_width() for bar in bars]
     assert ends[-1] == pytest.approx(result.prediction)
@@ -107,7 +108,7 @@ def test_main_effects_are_steps_of_their_own():
     assert names[0] == "intercept"
     assert [name.startswith("main effect of") for name in names[1:3]] == [True, True]
     others = int((result.effects != 0).sum()) - 2
-    assert names[3] == f"{others} other main effects"
+    assert names[3] == f"{others} other main effect" + "s" * (others > 1)
     assert not any(r"\\$" in name for name in rows(result.plot().axes[0]))  # escaped once
     values = [bar.get_width() for bar in named.patches]
     np.testing.assert_allclose(values[1:3], result.effects[order[:2]])

@@ -49,6 +49,8 @@ def test_the_page_of_a_large_model_stays_small():
     options: dict[str, Any] = {
         "n_stages": 10,
         "early_stopping": False,
+        "main_effects": False,
+        "smoothness": 1.0,  # learned, it would leave out most stages and features
         "n_bootstrap": 2,
         "random_state": 0,
     }
@@ -91,7 +93,10 @@ def test_a_few_rows_do_not_decide_what_matters(fitted):
 
 def test_a_stage_names_the_features_it_depends_on(fitted):
     model = copy.copy(fitted[0])
-    stage, part = model.stages_[1], model.model_.bins.axis(2)
+    bins = model.model_.bins
+    stage = next(stage for stage in model.stages_ if stage.is_two_branch)
+    left_out, *others = stage.features(bins)
+    part = bins.axis(left_out)
     flat = [replace(b, log_factors=b.log_factors.copy()) for b in stage.branches]
     for branch in flat:
         branch.log_factors[part] = 0.0
@@ -99,7 +104,8 @@ def test_a_stage_names_the_features_it_depends_on(fitted):
     model._store(model._schema, replace(model.model_, stages=stages), [])
     told = content(report.report_html(model))["stages"]
     assert [one["kind"] for one in told] == ["two products", "same side", "one product"]
-    assert told[0]["features"] == [j for j in range(7) if j != 2]
+    assert told[0]["features"] == others
+    assert len(others) > 0
     # Of two products the page makes the factors itself, of backbone and tilt.
     assert [p["log_factors"] is None for p in told[0]["products"]] == [True, True]
     assert told[0]["tilt"] is not None
@@ -172,7 +178,7 @@ def test_targets_of_any_size_have_a_page():
 
 
 def test_a_page_beyond_all_numbers_is_refused_in_words():
-    X, y = datasets.masked_interaction(100, random_state=0)
+    X, y = datasets.masked_interaction(300, random_state=0)
     model = TSLRegressor(1, early_stopping=False, random_state=0).fit(X, y)
     branches = [
         replace(b, log_scale=709.0, log_factors=50.0 * b.log_factors)
