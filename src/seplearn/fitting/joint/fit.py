@@ -46,6 +46,7 @@ _SMALLEST_LAMBDA = 1e-3
 # smaller then.
 _QUIET = 1e-5
 _QUIET_AT_LAST = 3e-4
+_QUIET_ROWS = 1.0  # at the end, a curve that moves less than the noise of so many rows is quiet too
 _LAST_SWEEPS = 12  # over all rows, by a model that grew on a part of them
 _SWEEPS_AFTER_PRUNING = 2
 # A target whose mean is farther from zero, in standard deviations, starts at its mean: a level that
@@ -168,7 +169,7 @@ class JointFit:
 
     def settle(self) -> None:
         """Flatten what says nothing in the end, and let the rest make up for it."""
-        self._prune(_QUIET_AT_LAST)
+        self._prune(max(_QUIET_AT_LAST, _QUIET_ROWS / self._mass))
         self.refine(_SWEEPS_AFTER_PRUNING, rate=0.5)
 
     def _prune(self, share: float) -> int:
