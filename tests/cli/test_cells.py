@@ -85,6 +85,7 @@ def test_a_marker_among_numbers_is_missing_and_told(plain, tmp_path, marker):
     np.testing.assert_array_equal(found, load_model(plain).predict(expected))
 
 
+@pytest.mark.filterwarnings("ignore:no stage improves")  # cells are the subject
 @pytest.mark.parametrize("odd", ["large", "1_0", "12kg", "1,234", "0x10", "\u0663"])
 def test_another_text_among_numbers_is_refused_with_ways_out(plain, tmp_path, odd):
     path = written(tmp_path / "t.csv", table(), {7: odd})
@@ -110,6 +111,7 @@ def test_another_text_among_numbers_is_refused_with_ways_out(plain, tmp_path, od
     assert run("explain", plain, path, "--row", "8").exit_code == 0
 
 
+@pytest.mark.filterwarnings("ignore:no stage improves")  # cells are the subject
 def test_few_numbers_among_texts_are_levels(tmp_path):
     frame = table().assign(a=["12", "13", "14", "x"] * 25, b=["north", "NA"] * 50)
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -156,6 +158,7 @@ def test_thousands_are_read_where_they_are_plain_and_refused_where_not(plain, tm
     assert "'1,234' in row 0" in run("fit", path, "--target", "y", *QUICKEST).stderr
 
 
+@pytest.mark.filterwarnings("ignore:no stage improves")  # cells are the subject
 @pytest.mark.parametrize(
     ("name", "values", "why"),
     [
