@@ -65,7 +65,7 @@ class Case:
 def table(n=400, seed=0):
     """Numbers with gaps, a 0/1 feature, levels with a rare one and gaps; a target of both signs.
 
-    It is a sum of three products that have little in common, so that three stages have enough to say.
+    It is a sum of three products that have little in common: three stages have enough to say.
     """
     rng = np.random.default_rng(seed)
     number, other = rng.normal(size=n), rng.uniform(-1, 2, size=n)
