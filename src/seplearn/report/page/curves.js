@@ -42,8 +42,8 @@ function effectsBox() {
 
 function drawEffects() {
   const body = document.querySelector('[data-stage="effects"] .curve-body');
-  const acting = order.map((j) => features[j]).filter((feature) => effectOf(feature).values.some((v) => v !== 0));
-  body.replaceChildren(el("div", { class: "tiles" }, acting.map((feature) => el("div", { class: "tile" },
+  const shown = order.map((j) => features[j]).filter((feature) => withEffect.includes(feature));
+  body.replaceChildren(el("div", { class: "tiles" }, shown.map((feature) => el("div", { class: "tile" },
     el("h3", {}, el("span", { class: "clamp", title: feature.name }, feature.name)),
     el("div", { class: "curves" }, curveFigure(feature, effectOf(feature), "effect", state.codes[feature.index],
       "Main effect: what it adds"))))));

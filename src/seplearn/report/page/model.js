@@ -134,6 +134,7 @@ function profileOf(feature, codes) {
 const partOf = (array, feature) => array.subarray(feature.offset, feature.offset + feature.nBins);
 const bandOf = (both, feature) =>
   both && [partOf(both.subarray(0, nFlat), feature), partOf(both.subarray(nFlat), feature)];
+const withEffect = effects === null ? [] : features.filter((feature) => partOf(effects, feature).some((v) => v !== 0));
 const effectOf = (feature) => ({ values: partOf(effects, feature), band: bandOf(effectBands, feature) });
 
 // The curves a stage is read by, over all bins of one feature.

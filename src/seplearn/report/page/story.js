@@ -8,7 +8,8 @@ function tellShort() {
   const parts = [
     (page.summary ? "" : `The model predicts ${page.target} from ${plural(features.length, "feature")}. `) + (!isConstant
       ? `A prediction is a constant (${show(page.intercept)}) plus ${
-        effects === null ? "" : `a main effect of every feature${stages.length ? " plus " : "."}`}`
+        effects === null ? "" : `the main effect${withEffect.length === 1 ? "" : "s"} of ${
+          plural(withEffect.length, "feature")}${stages.length ? " plus " : "."}`}`
         + (stages.length ? `what ${plural(stages.length, "stage")} ${stages.length === 1 ? "adds" : "add"} or `
           + `take${stages.length === 1 ? "s" : ""} away.` : "")
       : `It found nothing that helps: every prediction is ${show(page.intercept)}.`),
