@@ -148,6 +148,7 @@ def test_curves_of_main_effects_are_drawn(additive, flats, tmp_path, open_page):
     told = explain.roles(additive, background=flats[0][1_200:])
     assert ", ".join(told.effects) in box.inner_text()
     box.locator("summary").click()
+    box.locator("svg").first.wait_for()  # drawn when the browser tells that the box is open
     acting = [v.any() for v in explain.main_effects(additive).values]
     assert box.locator("svg").count() == sum(acting) > 3
     opened.page.evaluate(SET_ROW, [99.0])  # the dot follows
