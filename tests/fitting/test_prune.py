@@ -116,6 +116,7 @@ def test_a_stage_of_one_feature_is_its_main_effect(signs, j):
     stage.flatten(idle, fit._axes)
     stage.scale[0] = 0.5  # large enough to see
     before, freedom, seen = fit.model(), stage.freedom.sum(), data.codes
+    fit.curves.effects.penalties[j] = 1e3  # as of a main effect that had come to say nothing
     fold(fit.curves, fit.curves.stages.pop(), j, fit._axes)
     after, effects = fit.model(), fit.curves.effects
     assert len(after.stages) == len(before.stages) - 1
@@ -126,6 +127,7 @@ def test_a_stage_of_one_feature_is_its_main_effect(signs, j):
     assert (np.delete(effects.values, np.r_[data.bins.axis(j)]) == 0.0).all()
     assert effects.active.tolist() == [k == j for k in range(len(AXES))]
     assert effects.freedom[j] == freedom > 0.0
+    np.testing.assert_array_equal(effects.penalties, effects.first_penalties)
 
 
 def test_folding_adds_to_the_main_effect_that_is_there():

@@ -304,7 +304,7 @@ def test_main_effects_come_first_and_are_swept_before_any_stage():
     np.testing.assert_array_equal(fit.curves.effects.penalties, backbone_penalties(data))
     oracle = twin(fit, data, energy=options().energy)
     fit.begin()
-    mean_square = naive_sweep.sweep(oracle, 12)
+    mean_square = naive_sweep.sweep(oracle, 24)
     centre(oracle)
     mass, freedom = data.weight.sum(), oracle.effects.freedom.sum()
     naive_sweep.prune(oracle, 1e-5 * mass * mean_square * mass / (mass - freedom))
@@ -395,6 +395,12 @@ def recorded(data, main_effects=False, **given):
 WHILE_IT_GROWS, AT_LAST = ("prune", 1e-5), ("prune", 3e-4)
 
 
+def many_rows():
+    """The same data with weights of more than 5,000 rows, which are swept half as often."""
+    data = small_data()
+    return replace(data, weight=data.weight * 5_001.0 / data.weight.sum())
+
+
 @pytest.mark.parametrize(
     ("given", "calls"),
     [
@@ -405,7 +411,7 @@ WHILE_IT_GROWS, AT_LAST = ("prune", 1e-5), ("prune", 3e-4)
     ],
 )
 def test_small_models_are_swept_longer_and_many_sweeps_are_damped(given, calls):
-    fit = recorded(small_data(), **given)
+    fit = recorded(many_rows(), **given)
     record = fit.grow()
     assert fit.calls == calls
     assert record.n_grids == record.n_kept == 1
@@ -414,17 +420,27 @@ def test_small_models_are_swept_longer_and_many_sweeps_are_damped(given, calls):
     assert len(record.scalars) == len(fit.curves.stages) == 1
 
 
+def test_few_rows_are_swept_longer():
+    fit = recorded(small_data(), n_stages=5)
+    fit.grow()
+    assert fit.calls == [(24, 1.0), WHILE_IT_GROWS, (16, 0.5)]
+    few = replace(small_data(), weight=np.full(len(small_data().weight), 5_000.0 / 60))
+    fit = recorded(few, n_stages=5)
+    fit.grow()
+    assert (fit.calls[0] == (24, 1.0)) == (few.weight.sum() <= 5_000)
+
+
 def test_a_fit_that_lost_a_stage_has_found_nothing():
     fit = recorded(small_data())
     fit.n_dropped = 1
     assert fit.grow() is None
-    assert fit.calls == [(12, 1.0), WHILE_IT_GROWS]
+    assert fit.calls == [(24, 1.0), WHILE_IT_GROWS]
 
 
 def test_main_effects_are_refined_before_all_else():
     fit = recorded(small_data(), main_effects=True)
     fit.begin()
-    assert fit.calls == [(12, 1.0), WHILE_IT_GROWS]
+    assert fit.calls == [(24, 1.0), WHILE_IT_GROWS]
     without = recorded(small_data())
     without.begin()
     assert not hasattr(without, "calls")
@@ -437,7 +453,11 @@ def test_curves_of_some_rows_are_finished_on_all():
     snapshot = part.curves.copy()
     fit = recorded(data)
     fit.finish(snapshot)
-    assert fit.calls == [(12, 0.5), AT_LAST, (2, 0.5)]
+    # A curve that moves less than the noise of one row says nothing in the end.
+    assert fit.calls == [(12, 0.5), ("prune", 1.0 / data.weight.sum()), (6, 0.5)]
+    many = recorded(many_rows())
+    many.finish(snapshot)
+    assert many.calls[1] == AT_LAST
     # Nothing was swept here: all rows are predicted by the curves of some.
     np.testing.assert_allclose(
         data.target - fit._residual, predictions(snapshot, data), rtol=1e-12, atol=1e-12
@@ -445,7 +465,7 @@ def test_curves_of_some_rows_are_finished_on_all():
     assert fit.curves is not snapshot
     fit.calls.clear()
     fit.settle()
-    assert fit.calls == [AT_LAST, (2, 0.5)]
+    assert fit.calls == [("prune", 1.0 / data.weight.sum()), (6, 0.5)]
 
 
 def predictions(curves, data):

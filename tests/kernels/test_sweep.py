@@ -117,7 +117,8 @@ def refined(fit, dtype=np.uint8):
     if fit.effects is not None:
         own = fit.effects
         values = np.concatenate(own.values)
-        effects = Effects(values, own.active.copy(), own.mu.copy(), own.freedom.copy())
+        mu = own.mu.copy()
+        effects = Effects(values, own.active.copy(), mu, own.freedom.copy(), mu.copy())
     curves = Curves(fit.intercept, effects, stages)
     carrier.each(rows.predict_anew, axes.offset, curves.intercept, effects.values)
     for stage in stages:
@@ -133,7 +134,8 @@ def no_effects(bins):
     """Main effects of which none is there."""
     n = bins.n_axes
     idle = np.zeros(n, dtype=np.bool_)
-    return Effects(np.zeros(int(bins.offset[-1])), idle, np.ones((n, 3)), np.zeros(n))
+    values, mu = np.zeros(int(bins.offset[-1])), np.ones((n, 3))
+    return Effects(values, idle, mu, np.zeros(n), mu.copy())
 
 
 def close(found, expected, rtol=1e-8, atol=1e-10):

@@ -141,7 +141,7 @@ def test_a_file_says_which_library_wrote_it(tmp_path):
 
 
 def test_nameless_models_too(tmp_path):
-    X, y = datasets.masked_interaction(100, random_state=0)
+    X, y = datasets.masked_interaction(300, random_state=0)
     model = TSLRegressor(**QUICK).fit(X, y)
     model.save(str(tmp_path / "m.tsl"))
     again = load_model(str(tmp_path / "m.tsl"))

@@ -131,12 +131,15 @@ class Effects:
         Which curves may move; the others are exactly zero and are not visited.
     penalties : array of shape (p, 3)
     freedom : array of shape (p,)
+    first_penalties : array of shape (p, 3)
+        Where the learning of a curve that is new begins.
     """
 
     values: FloatArray
     active: BoolArray
     penalties: FloatArray
     freedom: FloatArray
+    first_penalties: FloatArray
 
     def copy(self) -> Effects:
         """The same in arrays of its own."""

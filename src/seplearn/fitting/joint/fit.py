@@ -48,7 +48,7 @@ _QUIET = 1e-5
 _QUIET_AT_LAST = 3e-4
 _QUIET_ROWS = 1.0  # at the end, a curve that moves less than the noise of so many rows is quiet too
 _LAST_SWEEPS = 12  # over all rows, by a model that grew on a part of them
-_SWEEPS_AFTER_PRUNING = 2
+_SWEEPS_AFTER_PRUNING = 6
 # A target whose mean is farther from zero, in standard deviations, starts at its mean: a level that
 # says nothing is not for products to carry.
 _LARGEST_LEVEL = 4.0
@@ -373,11 +373,13 @@ def starting_curves(
     far = abs(mean) > _LARGEST_LEVEL or main_effects
     n_axes = data.bins.n_axes
     varying = np.isin(np.arange(n_axes), order) if main_effects else np.zeros(n_axes, np.bool_)
+    penalties = first_penalties(data, options)[:, 0]
     effects = Effects(
         values=np.zeros(int(data.bins.offset[-1])),
         active=varying,
-        penalties=first_penalties(data, options)[:, 0].copy(),
+        penalties=penalties.copy(),
         freedom=np.zeros(n_axes),
+        first_penalties=penalties.copy(),
     )
     return Curves(mean if options.fit_intercept and far else 0.0, effects)
 

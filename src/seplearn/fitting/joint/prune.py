@@ -94,6 +94,8 @@ def fold(curves: Curves, stage: StageCurves, j: int, axes: Axes) -> None:
     effects.values += values
     effects.active[j] = True
     effects.freedom[j] += stage.freedom[j].sum()
+    # What was learned of a curve that said little, or nothing, would flatten the new one.
+    effects.penalties[j] = effects.first_penalties[j]
     curves.intercept += float(level)
 
 
