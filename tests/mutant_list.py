@@ -736,7 +736,6 @@ SELECTION = Group(
         ("    if total <= _ROWS_IN_FOLDS:", "    if total < _ROWS_IN_FOLDS:"),
         ("max(_N_PARTS, n_starts)", "_N_PARTS"),
         ("min(k * share, 1.0)", "k * share * 0.9"),
-        ("min(n_parts, math.ceil(1.0 / share)) + 1", "n_parts + 1"),
         ("groups.astype(np.uint64)", "row_keys(data, axis_hashes(data))"),
         ("math.ceil(_DEALT_ONCE / total)", "math.ceil(_DEALT_ONCE / len(keys))"),
         (
@@ -762,7 +761,7 @@ GROWTH = Group(
             "np.concatenate([held for _, held in pairs])",
         ),
         ("data.weight[predicted].sum()", "data.weight.sum()"),
-        ("max(len(parts), options.n_starts))) if", "len(parts))) if"),
+        ("max(len(parts), options.n_starts)))", "len(parts)))"),
         (
             'options.main_effects == "auto" and options.may_have_effects',
             'options.main_effects == "auto"',

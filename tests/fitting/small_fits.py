@@ -43,8 +43,8 @@ def options(**given):
 
 def new_fit(data, **given):
     workers = SerialWorkers(np.zeros(1, dtype=bool))
-    given = options(**{"main_effects": False} | given)
-    return JointFit(data, given, np.random.SeedSequence(0), workers, given.main_effects is True)
+    asked = options(**{"main_effects": False} | given)
+    return JointFit(data, asked, np.random.SeedSequence(0), workers, asked.main_effects is True)
 
 
 def random_branch(sign, rng):

@@ -1,10 +1,11 @@
-"""The outer loop: fits without their parts, a size and a form from their errors, the end on all rows."""
+"""The outer loop: fits without their parts, size and form from their errors, the end on all."""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ def rows_and_target(n, seed, noise):
 X, Y = rows_and_target(250, 0, 0.05)
 NOISY = rows_and_target(250, 0, 0.4)[1]
 HELD = rows_and_target(400, 1, 0.4)
+CODES = np.random.default_rng(2).integers(0, 15, size=(100, 3)).astype(np.uint8)
 ONE = {"n_stages": 3, "n_grids": 2, "max_bins": 15, "random_state": 0}
 PLAIN = ONE | {"main_effects": False}
 TWO = PLAIN | {"n_starts": 2}
@@ -229,6 +231,15 @@ def test_more_starts_than_parts_grow_on_the_same_parts(seen):
     assert len({stage.plus.log_scale for stage in model.stages_}) == 6  # by other random numbers
 
 
+def test_a_fit_does_not_depend_on_how_many_grow_beside_it(seen):
+    for n_starts in (1, 6):
+        TSLRegressor(**PLAIN | {"n_starts": n_starts, "n_stages": 2}).fit(X, NOISY)
+    first, again = (list(seen.grown.values())[k] for k in (0, 5))
+    for one, other in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one.predict(CODES), other.predict(CODES))
+    assert len(first) == 3
+
+
 @pytest.mark.parametrize("main_effects", [True, "auto", False])
 def test_without_a_choice_all_stages_are_grown_on_all_rows(seen, main_effects):
     given = TWO | {"main_effects": main_effects, "n_stages": 2, "early_stopping": False}
@@ -262,7 +273,7 @@ def test_a_callback_hears_of_every_round_of_the_first_fit(seen, main_effects):
     assert len(told) == sum(len(path.losses) - 1 for path in paths)
     losses = [loss for path in paths for loss in path.losses[1:]]
     assert [record.validation_loss for _, record in told] == losses
-    first = list(seen.grown.values())[0]
+    first = next(iter(seen.grown.values()))
     assert told[0][1].intercept == pytest.approx(first[1].intercept * NOISY.std(), rel=1e-9)
     assert all(stage.branches for stage, _ in told)
 
@@ -298,7 +309,8 @@ def growth_of(main_effects, reading_sizes, *sizes):
     grown = growth._Growth(main_effects, path)
     for losses, n_curves in zip(sizes, reading_sizes, strict=True):
         path.add([np.array(losses, dtype=float)])
-        grown.snapshots.append([SimpleNamespace(reading_size=n) for n in n_curves])
+        curves: list[Any] = [SimpleNamespace(reading_size=n) for n in n_curves]
+        grown.snapshots.append(curves)
     return grown
 
 
@@ -309,7 +321,7 @@ SPREAD = np.tile([-1.0, 1.0], 10)  # of differences: their standard error is 1 /
 @pytest.mark.parametrize(("worse", "taken"), [(0.22, "small"), (0.23, "large"), (-1.0, "small")])
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_form_with_fewer_curves_is_taken_unless_clearly_worse(worse, taken, turned):
-    small = growth_of(True, [(4, 5)], ROWS + worse + SPREAD)
+    small = growth_of(True, [(1, 8)], ROWS + worse + SPREAD)
     large = growth_of(False, [(5, 6)], ROWS)
     pair = [large, small] if turned else [small, large]
     assert growth._better(pair) is (small if taken == "small" else large)
@@ -317,7 +329,8 @@ def test_the_form_with_fewer_curves_is_taken_unless_clearly_worse(worse, taken, 
 
 def test_forms_are_compared_at_the_sizes_that_they_chose():
     small = growth_of(True, [(1,), (9,)], ROWS + 50.0, ROWS)  # chooses one stage, of nine curves
-    large = growth_of(False, [(8,), (2,)], ROWS, ROWS - 0.001 * SPREAD)
+    large = growth_of(False, [(8,), (20,)], ROWS, ROWS - 0.001 - SPREAD)  # chooses none, of eight
+    assert (small.path.chosen, large.path.chosen) == (1, 0)
     assert growth._better([small, large]) is large
     alone = growth_of(True, [(1,)], ROWS + math_inf())
     assert growth._better([alone]) is alone

@@ -464,8 +464,9 @@ def predictions(curves, data):
 def test_the_newest_stage_is_told_as_it_was_before_anything_was_flattened():
     data = small_data()
     fit = new_fit(data, n_grids=1, n_splits=1, main_effects="auto")
-    assert fit.newest is None
     fit.grow()
+    assert fit.newest is not None
+    assert fit.newest.plus is not None
     assert len(fit.newest.branches) > 0
     codes = data.codes
     assert np.ptp(fit.newest.plus.evaluate(codes, data.bins)) > 0

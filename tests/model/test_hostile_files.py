@@ -131,6 +131,10 @@ def nested(depth):
     return out
 
 
+def changed_path(**changed):
+    return lambda header, _: header["size_paths"][0].update(changed)
+
+
 EVALUATION = Evaluation.of(np.arange(5.0), np.ones(5)).to_plain()
 HOSTILE = {
     "ten gigabytes": (
@@ -238,10 +242,7 @@ HOSTILE = {
     "a table of paths": (lambda h, o: h.update(size_paths={}), "must be a list"),
     "a path in words": (lambda h, o: h.update(size_paths=["long"]), "fields of a path"),
     **{
-        f"a path with {what}": (
-            lambda h, o, changed=changed: h["size_paths"][0].update(changed),
-            reason,
-        )
+        f"a path with {what}": (changed_path(**changed), reason)
         for what, changed, reason in (
             ("more", {"evil": 1}, "fields of a path"),
             ("a size beyond it", {"chosen": 4}, "from 0 to 3"),

@@ -119,10 +119,12 @@ def _parts(
     loss = options.loss_function.suited_to(data.target, data.weight)
     shuffle = int(seed.generate_state(1)[0])
     pairs = held_out_parts(data, validation.groups, validation.fraction, shuffle, options.n_starts)
+    if not pairs:
+        return [], 0.0
     parts = [_Part(data.rows(kept), _held_out(data, held, loss)) for kept, held in pairs]
-    predicted = np.unique(np.concatenate([held for _, held in pairs])) if pairs else []
-    parts = list(islice(cycle(parts), max(len(parts), options.n_starts))) if parts else []
-    return parts, float(data.weight[predicted].sum())
+    predicted = np.unique(np.concatenate([held for _, held in pairs]))
+    grown = list(islice(cycle(parts), max(len(parts), options.n_starts)))
+    return grown, float(data.weight[predicted].sum())
 
 
 def _held_out(data: TrainingData, rows: IntArray, loss: Loss) -> HeldOut:

@@ -161,7 +161,7 @@ def held_out_parts(
         share, n_parts = 1.0 / N_FOLDS, N_FOLDS
     else:
         share, n_parts = validation_fraction, max(_N_PARTS, n_starts)
-    edges = [min(k * share, 1.0) for k in range(min(n_parts, math.ceil(1.0 / share)) + 1)]
+    edges = [min(k * share, 1.0) for k in range(n_parts + 1)]
     random = np.random.default_rng(seed)
     parts = []
     for _ in range(min(max(math.ceil(_DEALT_ONCE / total), 1), _MOST_DEALS)):

@@ -9,7 +9,7 @@ import numpy as np
 from seplearn.model.checks import finite, require
 from seplearn.model.container import Arrays
 
-_LATER = {
+_LATER: dict[str, Any] = {
     "estimator": "TSLRegressor",
     "frame": None,
     "target": None,
