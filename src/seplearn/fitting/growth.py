@@ -232,8 +232,8 @@ def _finish(
         return fit
 
     fits = map_fits(finish, snapshots, workers)
-    order = np.argsort([fit.expected_error for fit in fits], kind="stable")
-    kept = order[: options.n_starts].tolist()
+    order = sorted(range(len(fits)), key=lambda k: (fits[k].expected_error, fits[k].curves.freedom))
+    kept = order[: options.n_starts]
     records = []
     for k in kept:
         own = [records_of[k] for records_of in growth.rounds[:size]]
