@@ -642,7 +642,9 @@ WHAT_IS_PRUNED = Group(
             'to lower it."""\n        spent = self.curves.freedom',
         ),
         ("return self.mean_square * self._mass / (self._mass - spent)", "return self.mean_square"),
-        ("return self.noise * self._mass / (self._mass - spent)", "return self.noise"),
+        ("_DEARER_FREEDOM = 1.4", "_DEARER_FREEDOM = 1.0"),
+        ("(self._mass / left) ** 2 if", "(self._mass / left) if"),
+        ("** 2 if left > 0.0 else math.inf", "** 2"),
         ("    if curves.effects.active.any():\n", "    if True:\n"),
     ),
 )
@@ -792,7 +794,8 @@ GROWTH = Group(
         ("key=lambda growth: growth.reading_size)", "key=lambda growth: -growth.reading_size)"),
         ("        if smaller.path.is_worse(", "        if not smaller.path.is_worse("),
         ("size = growth.path.chosen\n", "size = growth.path.best\n"),
-        ('np.argsort([fit.expected_error for fit in fits], kind="stable")', "np.arange(len(fits))"),
+        ("(fits[k].expected_error, fits[k].curves.freedom)", "k"),
+        ("(fits[k].expected_error, fits[k].curves.freedom)", "fits[k].expected_error"),
         ("order[: options.n_starts]", "order[:1]"),
         (
             "(record := records[k])",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seplearn import TSLRegressor
+from seplearn import TSLRegressor, datasets
 from seplearn._workers import ThreadWorkers
 from seplearn.fitting import growth
 from seplearn.fitting.growth import Validation
@@ -221,6 +221,23 @@ def test_the_fits_that_promise_least_error_are_averaged(seen, n_starts):
         assert last.intercept == pytest.approx(fit.curves.intercept * NOISY.std(), rel=1e-9)
         scalars = [stage.lambdas for stage in fit.curves.stages]
         np.testing.assert_allclose(last.scalars, np.multiply(scalars, NOISY.std()), rtol=1e-9)
+
+
+def test_of_fits_that_spent_all_freedom_the_one_with_least_is_kept(seen, monkeypatch):
+    monkeypatch.setattr(JointFit, "expected_error", np.inf)
+    model = TSLRegressor(**PLAIN | {"n_stages": 2}).fit(X, NOISY)
+    freedom = [fit.curves.freedom for fit in seen.finished]
+    assert freedom[0] != min(freedom)
+    assert model.history_[-1].freedom == min(freedom)
+
+
+def test_a_fit_that_follows_the_noise_is_not_the_best_of_them():
+    """Without a price of freedom the fit that leaves nothing of few rows would be kept."""
+    new, truth = datasets.masked_interaction(5000, random_state=99)
+    for seed in (2, 6):
+        known, y = datasets.masked_interaction(250, random_state=seed)
+        model = TSLRegressor(4, main_effects=False, random_state=0).fit(known, y)
+        assert model.score(new, truth) > 0.5
 
 
 def test_more_starts_than_parts_grow_on_the_same_parts(seen):

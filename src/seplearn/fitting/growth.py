@@ -228,9 +228,8 @@ def _finish(
         return fit
 
     fits = map_fits(finish, snapshots, workers)
-    order = np.argsort([fit.expected_error for fit in fits], kind="stable")
-    kept = order[: options.n_starts].tolist()
-    starts = {k: fits[k] for k in kept}
+    order = sorted(range(len(fits)), key=lambda k: (fits[k].expected_error, fits[k].curves.freedom))
+    starts = {k: fits[k] for k in order[: options.n_starts]}
     return list(starts.values()), _history(growth.rounds[:size], starts)
 
 

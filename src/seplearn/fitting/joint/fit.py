@@ -49,6 +49,9 @@ _QUIET_AT_LAST = 3e-4
 _QUIET_ROWS = 1.0  # at the end, a curve that moves less than the noise of so many rows is quiet too
 _LAST_SWEEPS = 12  # over all rows, by a model that grew on a part of them
 _SWEEPS_AFTER_PRUNING = 6
+# Degrees of freedom count as so many when fits are compared: by itself the criterion now and then
+# prefers a fit that follows the noise, which few rows cannot tell from a good one.
+_DEARER_FREEDOM = 1.4
 # A target whose mean is farther from zero, in standard deviations, starts at its mean: a level that
 # says nothing is not for products to carry.
 _LARGEST_LEVEL = 4.0
@@ -194,9 +197,12 @@ class JointFit:
 
     @property
     def expected_error(self) -> float:
-        """Mean square to be expected on other rows, by generalised cross-validation."""
-        spent = min(self.curves.freedom, 0.5 * self._mass)
-        return self.noise * self._mass / (self._mass - spent)
+        """Mean square to be expected on other rows, by generalised cross-validation.
+
+        Infinite where nearly all freedom is spent: what such a fit leaves says nothing.
+        """
+        left = self._mass - _DEARER_FREEDOM * self.curves.freedom
+        return self.mean_square * (self._mass / left) ** 2 if left > 0.0 else math.inf
 
     def restore(self, snapshot: Curves) -> None:
         """Go back to curves of an earlier moment; rows follow."""
