@@ -567,7 +567,7 @@ JOINT = Group(
         ("_QUIET = 1e-5", "_QUIET = 2e-5"),
         ("_QUIET_AT_LAST = 3e-4", "_QUIET_AT_LAST = 3e-5"),
         ("_LAST_SWEEPS = 12", "_LAST_SWEEPS = 6"),
-        ("_SWEEPS_AFTER_PRUNING = 2", "_SWEEPS_AFTER_PRUNING = 0"),
+        ("_SWEEPS_AFTER_PRUNING = 6", "_SWEEPS_AFTER_PRUNING = 0"),
         ("            self._prune(_QUIET)\n", "            pass\n"),
         ("        if self.curves.effects.active.any():\n", "        if True:\n"),
         ("        if self._prune(_QUIET):\n", "        if False:\n"),
