@@ -84,7 +84,7 @@ def size_path(model: Any) -> SizeChoice:
     """Errors on held-out rows against the number of stages, and the size that was taken.
 
     It is the smallest that is not worse than the best by more than one standard error of the
-    difference, row by row.
+    difference, row by row, nor by more than 1 % of the loss.
 
     Parameters
     ----------
