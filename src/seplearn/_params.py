@@ -110,9 +110,9 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         WordOr("auto", Flag()),
         "Whether to choose the number of stages by the error on held-out rows, and then to fit "
         "all rows: the smallest number that is not worse than the best by more than one standard "
-        "error, nor by more than 1 % of the loss. Up to 5,000 rows there are five folds (below 250 rows, up to five different "
-        "divisions into folds), above that two held-out parts. 'auto': yes, from 20 rows on. "
-        "False: fit ``n_stages`` stages.",
+        "error, nor by more than 1 % of the loss. Up to 5,000 rows there are five folds (below 250 "
+        "rows, up to five different divisions into folds), above that two held-out parts. 'auto': "
+        "yes, from 20 rows on. False: fit ``n_stages`` stages.",
     ),
     Parameter(
         "validation_fraction",
