@@ -39,8 +39,8 @@ def test_history_follows_the_fit(data, refine):
         assert len(model.stages_) == 3
         assert model.model_.effects is None
     losses = [record.loss for record in model.history_]
-    falling = zip(losses[1:], losses, strict=False)
-    assert all(after < 1.01 * before for after, before in falling)  # the end makes curves flat
+    falling = zip(losses[1:-1], losses, strict=False)
+    assert all(after < before for after, before in falling)  # the end makes curves flat
     assert losses[-1] < 0.6 * losses[0]
     assert losses[-1] == pytest.approx(np.mean((y - model.predict(X)) ** 2), rel=1e-9)
     last = model.history_[-1]
