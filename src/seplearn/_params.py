@@ -70,7 +70,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "Whether features have curves of their own beside the stages, added to the prediction "
         "and refined together with them. True: they come first, and stages see what they leave. "
         "False: none, as in the paper. 'auto': the form with fewer curves that are not flat is "
-        "taken, unless it predicts held-out rows worse by more than one standard error; where no "
+        "taken, unless it predicts held-out rows worse, as ``early_stopping`` says; where no "
         "rows are held out, only stages of a single feature become such curves, and with "
         "``fit_intercept=False`` none. Needs ``refine='joint'``.",
     ),

@@ -39,8 +39,8 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
     """Tensor Separation Learning: a sum of stages, each a difference of two positive products.
 
     The model is ``m(x) = c + sum_l (lambda_plus prod_j a_plus_j(x_j) - lambda_minus prod_j
-    a_minus_j(x_j))`` with step curves ``a > 0``, and with ``main_effects=True`` another curve
-    ``g_j(x_j)`` per feature that is simply added. A new stage is the average of a few bagged grids
+    a_minus_j(x_j))`` with step curves ``a > 0``, and beside them, for features that act by
+    themselves (``main_effects``), curves ``g_j(x_j)`` that are simply added. A new stage is the average of a few bagged grids
     on the residuals; then the curves of all stages are optimised together, each as smooth as the
     data say. The number of stages is chosen on rows held out.
 
