@@ -40,9 +40,10 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
 
     The model is ``m(x) = c + sum_l (lambda_plus prod_j a_plus_j(x_j) - lambda_minus prod_j
     a_minus_j(x_j))`` with step curves ``a > 0``, and beside them, for features that act by
-    themselves (``main_effects``), curves ``g_j(x_j)`` that are simply added. A new stage is the average of a few bagged grids
-    on the residuals; then the curves of all stages are optimised together, each as smooth as the
-    data say. The number of stages is chosen on rows held out.
+    themselves (``main_effects``), curves ``g_j(x_j)`` that are simply added. A new stage is the
+    average of a few bagged grids on the residuals; then the curves of all stages are optimised
+    together, each as smooth as the data say. A curve that says nothing is made exactly flat. The
+    number of stages is chosen on rows held out.
 
     Parameters
     ----------
