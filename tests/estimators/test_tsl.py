@@ -367,7 +367,7 @@ def test_numpy_scalars_are_good_parameters(data):
 
 
 def test_numbers_of_any_kind_are_parameters():
-    X, y = datasets.masked_interaction(100, random_state=0)
+    X, y = datasets.masked_interaction(200, random_state=0)
     given = {"n_stages": np.int8(2), "n_grids": np.uint64(2), "trim": np.float32(0.5)}
     odd = {"energy": Fraction(1, 4), "ridge": np.longdouble(0.25), "fit_intercept": np.True_}
     plain = {"n_stages": 2, "n_grids": 2, "trim": 0.5, "energy": 0.25, "ridge": 0.25}

@@ -63,6 +63,15 @@ def test_a_path_is_over_when_the_last_sizes_brought_nothing(n_after, over):
     assert path_of([9], [5], *[[6]] * n_after).is_over is over
 
 
+@pytest.mark.parametrize(("n_after", "over"), [(4, False), (5, True)])
+def test_a_path_is_over_when_better_sizes_are_not_worth_choosing(n_after, over):
+    """Every size is better than the one before it, by less than anyone would pay for."""
+    better = [[5 - 2e-3 * k, 5 + 1e-3 * k] for k in range(1, n_after + 1)]
+    path = path_of([9, 7], [5, 5], *better)
+    assert (path.best, path.chosen) == (1 + n_after, 1)
+    assert path.is_over is over
+
+
 def naive_difference(one, other, weight, mass):
     """Weighted mean of row-by-row differences, and its standard error if ``mass`` rows count."""
     pairs = list(

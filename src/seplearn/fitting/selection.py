@@ -115,8 +115,8 @@ class ErrorPath:
 
     @property
     def is_over(self) -> bool:
-        """Whether the last sizes tried brought nothing."""
-        return len(self) > self.best + _PATIENCE
+        """Whether the last sizes tried brought nothing, or no reason to choose another one."""
+        return len(self) > min(self.best, self.chosen + 1) + _PATIENCE
 
     def is_worse(self, size: int, other: ErrorPath, other_size: int) -> bool:
         """Whether the loss is larger than that of another model by more than a standard error.

@@ -31,10 +31,12 @@ from seplearn.model.stage import Branch, Stage
 
 # Over everything, after each new stage, at least. Few rows allow more sweeps, and where they have
 # little noise they need them: 24 lowered the cross-validated error of six such tables by 3 % and
-# left fewer curves; of eight tables of more rows it raised the error a little.
+# left fewer curves; of eight tables of more rows it raised the error a little. The second half of
+# them learns at half the rate: at the full one rounding errors would grow from sweep to sweep.
 N_SWEEPS = 12
 SWEEPS_OF_FEW_ROWS = 24
 _FEW_ROWS = 5_000
+_DAMPED = 0.5  # the rate of sweeps over curves that have mostly settled
 # A model that is to stay small is swept longer: its few curves must carry everything. In a large
 # one more sweeps fit noise in early stages that later ones would have left alone.
 STAGE_SWEEPS = 200
@@ -45,7 +47,7 @@ _SMALLEST_LAMBDA = 1e-3
 # as mean squares. While the model grows a curve may still come to say something: the share is
 # smaller then.
 _QUIET = 1e-5
-_QUIET_AT_LAST = 3e-4
+_QUIET_AT_LAST = 1e-3
 _QUIET_ROWS = 1.0  # at the end, a curve that moves less than the noise of so many rows is quiet too
 _LAST_SWEEPS = 12  # over all rows, by a model that grew on a part of them
 _SWEEPS_AFTER_PRUNING = 6
@@ -100,7 +102,7 @@ class JointFit:
     def begin(self) -> None:
         """Refine the main effects, if the model starts with them."""
         if self.curves.effects.active.any():
-            self.refine(self._n_sweeps, rate=1.0)
+            self._refine_after_change(rate=1.0)
             self._prune(_QUIET)
 
     def grow(self) -> StageRecord | None:
@@ -125,11 +127,11 @@ class JointFit:
         if idle and (self._options.fit_intercept or bool(self.curves.stages)):
             return None
         self._append(aggregate.stage, aggregate.bag(grids) if self._options.keep_bags else None)
-        self.refine(self._n_sweeps, rate=self._options.loss_function.rate)
+        self._refine_after_change(self._options.loss_function.rate)
         self.newest = to_stage(self.curves.stages[-1], self._axes)
         if self._prune(_QUIET):
             return None
-        self.refine(max(0, STAGE_SWEEPS // self._options.n_stages - self._n_sweeps), rate=0.5)
+        self.refine(max(0, STAGE_SWEEPS // self._options.n_stages - self._n_sweeps), rate=_DAMPED)
         grown = StageRecord(
             loss=math.nan,
             n_kept=len(aggregate.kept),
@@ -164,16 +166,21 @@ class JointFit:
         )
         self.curves.fix_gauge(self._data.bins)
 
+    def _refine_after_change(self, rate: float) -> None:
+        """Sweep over everything while there is much to learn."""
+        self.refine(N_SWEEPS, rate)
+        self.refine(self._n_sweeps - N_SWEEPS, _DAMPED)
+
     def finish(self, snapshot: Curves) -> None:
         """Take over curves that grew on some of the rows, and settle them on all."""
         self.restore(snapshot)
-        self.refine(_LAST_SWEEPS, rate=0.5)
+        self.refine(_LAST_SWEEPS, rate=_DAMPED)
         self.settle()
 
     def settle(self) -> None:
         """Flatten what says nothing in the end, and let the rest make up for it."""
         self._prune(max(_QUIET_AT_LAST, _QUIET_ROWS / self._mass))
-        self.refine(_SWEEPS_AFTER_PRUNING, rate=0.5)
+        self.refine(_SWEEPS_AFTER_PRUNING, rate=_DAMPED)
 
     def _prune(self, share: float) -> int:
         """Flatten curves that move predictions by less than a share of the noise."""
