@@ -169,7 +169,8 @@ class JointFit:
     def _refine_after_change(self, rate: float) -> None:
         """Sweep over everything while there is much to learn."""
         self.refine(N_SWEEPS, rate)
-        self.refine(self._n_sweeps - N_SWEEPS, _DAMPED)
+        if self._n_sweeps > N_SWEEPS:
+            self.refine(self._n_sweeps - N_SWEEPS, _DAMPED)
 
     def finish(self, snapshot: Curves) -> None:
         """Take over curves that grew on some of the rows, and settle them on all."""
