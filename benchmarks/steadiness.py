@@ -2,8 +2,8 @@
 
 80/20 splits with ``random_state=0``, of the training part at most 10,000 rows, defaults, seeds 0
 and 1. Both fits have the same bins. The partial dependence curves of a feature are correlated over
-them, weighted by the rows in each; the mean over features is weighted by importance (mean absolute
-Shapley value, averaged over both fits).
+them, weighted by the rows in each; the mean over features is weighted by importance (share of the
+mean absolute Shapley value, averaged over both fits). Two constants are alike.
 
     python -m benchmarks.steadiness [--data-dir FOLDER]
 """
@@ -34,18 +34,19 @@ def measure(folder: Path, entry: dict[str, Any]) -> dict[str, Any]:
     X, y = X[:MOST_ROWS], y[:MOST_ROWS]
     models = [TSLRegressor(random_state=seed).fit(X, y) for seed in SEEDS]
     errors = [np.sqrt(np.mean((y_test - model.predict(X_test)) ** 2)) for model in models]
-    importance = np.mean([explain.importance(model).values for model in models], axis=0)
+    shares = np.mean([explain.importance(model).share for model in models], axis=0)
     alike = [alikeness(*models, feature) for feature in range(X.shape[1])]
+    both_constant = not shares.any()
     return {
         "dataset": entry["name"],
         "rows": len(y),
-        "correlation": float(np.average(alike, weights=importance)),
+        "correlation": 1.0 if both_constant else float(np.average(alike, weights=shares)),
         "products": [len(model.stages_) for model in models],
         "curves": [model.reading_size_ for model in models],
         "rmse": [float(error) for error in errors],
         "features": {
             name: {"correlation": r, "share": float(share)}
-            for name, r, share in zip(X, alike, importance / importance.sum(), strict=True)
+            for name, r, share in zip(X, alike, shares, strict=True)
         },
     }
 
