@@ -13,6 +13,7 @@ from seplearn import SepALSRegressor, TSLRegressor, datasets, explain, load_mode
 from seplearn._params import TSL_PARAMETERS
 from seplearn.cli import command_line
 from seplearn.cli.tables import column_names
+from seplearn.explain.axes import count
 from tests.cli.conftest import QUICK, rows, run
 
 
@@ -184,7 +185,7 @@ def test_explain_draws_and_tells_numbers(files):
     )
     done = run("explain", files / "rent.tsl", files / "unseen.csv", "--row", "3")
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("row 3: rent ")
+    assert lines[0].startswith("row 3: prediction of rent ")
     assert [line.split()[0] for line in lines[2:6]] == ["constant", "stage", "stage", "prediction"]
     assert "district" in done.stdout
     told = json.loads(
@@ -223,12 +224,29 @@ def test_main_effects_are_predicted_told_and_written(additive, files):
     assert told["main_effects"] == dict(zip(X, local.effects.tolist(), strict=True))
     steps = [stage["contribution"] for stage in told["stages"]] + [*told["main_effects"].values()]
     assert told["intercept"] + sum(steps) == pytest.approx(told["prediction"])
-    assert "2 stages, main effects, 7 features" in run("info", additive).stdout
+    stages = count(len(model.stages_), "stage")
+    assert f"{stages}, main effects, 7 features" in run("info", additive).stdout
     curves = pd.DataFrame(rows(run("curves", additive).stdout))
     own = curves[curves["stage"] == ""]
     np.testing.assert_allclose(own["effect"].astype(float), model.model_.effects, rtol=1e-12)
     assert (curves[curves["stage"] != ""]["effect"] == "").all()
-    assert set(curves["stage"]) == {"0", "1", ""}
+    assert set(curves["stage"]) == {*map(str, range(len(model.stages_))), ""}
+
+
+def test_explain_lists_what_is_in_the_stage_and_no_tilt_of_a_single_product(files, tmp_path):
+    X = pd.DataFrame(np.random.default_rng(0).uniform(1.0, 3.0, (400, 3)), columns=list("abc"))
+    model = TSLRegressor(1, main_effects=False, random_state=0).fit(X, X["a"] * X["b"])
+    model.save(tmp_path / "m.tsl")
+    X.head(1).to_csv(tmp_path / "one.csv", index=False)
+    (stage,) = model.stages_
+    names = [list("abc")[j] for j in stage.features(model.model_.bins)]
+    done = run("explain", tmp_path / "m.tsl", tmp_path / "one.csv")
+    assert done.stdout.startswith("row 0: prediction ")
+    lines = done.stdout.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("feature"))
+    listed = [line.split()[0] for line in lines[start + 1 : lines.index("", start)]]
+    assert sorted(listed) == names == ["a", "b"]
+    assert ("tilt" in done.stdout) == (stage.tilt is not None)
 
 
 def test_explain_remarks_on_values_unlike_the_training_rows(files, tmp_path):
@@ -298,6 +316,7 @@ BAD = [
     (["fit", "{d}/none.csv", "--target", "rent"], "there is no file"),
     (["fit", "{d}/flats.csv"], "--target"),
     (["fit", "{d}/flats.csv", "--target", "price"], "must have the columns ['price']"),
+    (["fit", "{d}/flats.csv", "--target", "rents"], "(did you mean 'rent'?)"),
     (
         ["fit", "{d}/flats.csv", "--target", "district"],
         "column 'district' must hold numbers, but 500 of 500 cells",
@@ -379,7 +398,7 @@ def test_rows_without_a_target_are_left_out(files, tmp_path):
     frame.loc[::10, "rent"] = np.nan
     frame.to_csv(tmp_path / "holes.csv", index=False)
     done = run("fit", tmp_path / "holes.csv", "--target", "rent", "--exclude", "id", *QUICK)
-    assert "Note: 50 rows without 'rent' are left out" in done.stderr
+    assert "Note: 50 rows without 'rent' left out" in done.stderr
     assert "450 rows" in done.stdout
 
 

@@ -26,19 +26,22 @@ def choice_of(*paths, n_stages=2):
 
 def test_a_smaller_size_than_the_best_is_told_with_the_reason():
     assert str(choice_of(TAKEN, OTHER, n_stages=1)) == (
-        "2 stages of 4 grown were taken, though 3 predicted held-out rows best: the mean loss is "
-        "larger by 0.25, and one standard error of that is 0.5; 1 stage in the model"
+        "2 of 4 stages grown were taken; with 3 the mean loss on held-out rows is smaller by 0.25, "
+        "where one standard error is 0.5; 1 of them is left, as a stage that says nothing is "
+        "dropped and one of a single feature is a main effect"
     )
 
 
 def test_the_best_size_and_main_effects_are_told():
     best = replace(OTHER, chosen=1)
     assert str(choice_of(replace(TAKEN, chosen=None), best, n_stages=3)) == (
-        "1 stage of 1 grown was taken, beside main effects, which predicted held-out rows best; "
-        "3 stages in the model"
+        "1 of 1 stage grown was taken, beside main effects, which predict held-out rows best; "
+        "the model averages several such, 3 stages in all"
     )
     nothing = SizePath(False, (1.0, 2.0), (0.0, 0.5), 0)
-    assert str(choice_of(nothing, n_stages=0)).startswith("0 stages of 1 grown were taken, which")
+    assert str(choice_of(nothing, n_stages=0)) == (
+        "0 of 1 stage grown were taken, which predict held-out rows best"
+    )
 
 
 def test_a_row_for_every_form_and_size():

@@ -155,10 +155,10 @@ def test_the_direction_is_that_of_most_rows():
 def test_predictions_of_one_sign_have_no_sign_to_tell():
     summary = explain.summary(by_hand([1, 2, 3, 4], [1, 1, 2]))
     assert not summary.has_signs
-    assert "Nowhere to speak of: 100 % are positive." in str(summary)
+    assert "Nowhere to speak of: 100 % of the predictions are positive." in str(summary)
     assert all(one.sign is None for one in summary.features)
     down = explain.summary(replace(by_hand([1, 2, 3, 4], [1, 1, 2]), intercept=-9.0))
-    assert "100 % are negative" in str(down)
+    assert "100 % of the predictions are negative" in str(down)
 
 
 def test_an_effect_turned_upside_down_above_a_large_constant():
@@ -226,7 +226,8 @@ def test_curves_in_words():
     assert "It lowers the prediction from 4 at -1.5 to 1 at 1.5." in told([4, 3, 3, 1])
     peak = "It raises the prediction from 1 at -1.5 to 4 at 0.5, then lowers it to 2 at 1.5."
     assert peak in told([1, 2, 4, 2])
-    assert "The prediction turns 2 times, between 1 at -1.5 and 5 at 1.5." in told([1, 4, 2, 5])
+    turning = "The prediction turns 2 times: lowest is 1 at -1.5, highest 5 at 1.5."
+    assert turning in told([1, 4, 2, 5])
     model = by_hand([1, 1, 1, 1], [3, 1, 2])
     assert "From low to high: 1 for b, 2 for c, 3 for a." in str(explain.summary(model))
 
@@ -254,3 +255,21 @@ def test_two_products_by_hand():
     summary = explain.summary(hand_made(AXES, FREQUENCIES, [stage]))
     assert [flip.at for flip in summary["x0"].sign.flips] == [0.0]
     assert summary["x1"].sign is None
+
+
+def test_long_numbers_have_their_thousands_apart():
+    def told(unit):
+        return str(explain.summary(by_hand([1 * unit, 2 * unit, 3 * unit, 4 * unit], [1, 1, 1])))
+
+    assert "from 1000 at -1.5 to 4000 at 1.5." in told(1_000)  # as years are written
+    assert "from 10,000 at -1.5 to 40,000 at 1.5." in told(10_000)
+    assert "from -10,000 at -1.5 to -40,000 at 1.5." in told(-10_000)
+    assert "to 4e+20 at 1.5." in told(1e20)
+
+
+def test_negative_predictions_without_a_common_place_are_told():
+    """One cell of twelve is negative: for most rows the sign changes along neither feature."""
+    model = replace(by_hand([0.1, 0.1, 0.1, 1], [0.1, 0.1, -2]), intercept=1.0)
+    summary = explain.summary(model)
+    assert summary.has_signs
+    assert "of the predictions are negative, but along no feature does" in str(summary)

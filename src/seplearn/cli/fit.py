@@ -40,6 +40,7 @@ from seplearn.cli.tables import (
 )
 from seplearn.cli.text import evaluation_text, is_terminal, model_text, note, printable, say
 from seplearn.estimators.tsl import TSLRegressor
+from seplearn.explain.axes import count
 from seplearn.model.evaluation import Evaluation
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -408,7 +409,7 @@ def _training_columns(columns: dict[str, pa.ChunkedArray], roles: _Roles) -> _Co
             f"column {roles.target!r} must have values, got {left_out} rows without any"
         )
     if left_out:
-        note(f"{left_out:,} rows without {roles.target!r} are left out")
+        note(f"{count(left_out, 'row')} without {roles.target!r} left out")
         columns = {name: column.filter(known) for name, column in columns.items()}
     features = {name: column for name, column in columns.items() if name not in roles.numeric}
     if not features:

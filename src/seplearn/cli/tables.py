@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 from pyarrow import csv, parquet
 
+from seplearn._errors import did_you_mean
 from seplearn._files import check_target, replaced
 from seplearn.cli.cells import (
     NumberReader,
@@ -26,6 +27,7 @@ from seplearn.cli.csv_text import CsvText
 from seplearn.cli.text import is_terminal, note, printable
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.load import load_model
+from seplearn.explain.axes import count
 from seplearn.table.binning import Axis
 
 PIPE = "-"
@@ -116,6 +118,7 @@ def check_columns(path: str, wanted: Iterable[str], present: list[str]) -> None:
     if missing:
         raise ValueError(
             f"{path} must have the columns {_listed(missing)}; it has {_listed(present)}"
+            + did_you_mean(missing[0], present)
         )
     twice = [name for name in dict.fromkeys(wanted) if present.count(name) > 1]
     if twice:
@@ -337,5 +340,5 @@ def with_target(
         return pa.concat_tables(rows), None
     values = pa.chunked_array([chunk for part in y for chunk in part.chunks], pa.float64())
     if values.null_count:
-        note(f"{values.null_count:,} rows without {name!r} are not used for the error")
+        note(f"{count(values.null_count, 'row')} without {name!r} not used for the error")
     return pa.concat_tables(rows), values.to_numpy()

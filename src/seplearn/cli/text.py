@@ -6,7 +6,6 @@ import math
 import re
 import shutil
 import sys
-import textwrap
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -14,7 +13,7 @@ import click
 
 from seplearn import explain
 from seplearn.estimators.base import SeparationEstimator
-from seplearn.explain.axes import count, number_text, percent
+from seplearn.explain.axes import count, folded, number_text, percent
 from seplearn.explain.summary import Summary
 from seplearn.model.evaluation import Evaluation
 
@@ -93,7 +92,7 @@ def wrapped_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         start = "".join(
             text.ljust(width) + "  " for text, width in zip(row[:-1], before, strict=True)
         )
-        parts = textwrap.wrap(row[-1], room) or [""]
+        parts = folded(row[-1], room) or [""]
         out.append((start + parts[0]).rstrip())
         out += [" " * left + part for part in parts[1:]]
     return "\n".join(out)
@@ -101,7 +100,7 @@ def wrapped_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def wrapped(text: str, start: str = "", further: str = "") -> str:
     """A sentence broken into lines that fit the terminal, the first and the others indented."""
-    return textwrap.fill(text, terminal_width(), initial_indent=start, subsequent_indent=further)
+    return "\n".join(folded(text, terminal_width(), start, further))
 
 
 def terminal_width() -> int:

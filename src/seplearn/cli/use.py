@@ -152,8 +152,8 @@ def explain(model: str, table: str, row: int, as_json: bool, missing: tuple[str,
     if as_json:
         click.echo(json.dumps(_as_json(local, row)))
         return
-    target = printable(estimator.target_name_ or "prediction")
-    say(f"row {row}: {target} {number(local.prediction)}\n")
+    target = printable(f" of {estimator.target_name_}" if estimator.target_name_ else "")
+    say(f"row {row}: prediction{target} {number(local.prediction)}\n")
     say(waterfall(_steps(local), local.intercept, "prediction"))
     if len(local.contributions):
         say(f"\n{_features(local)}")
@@ -187,7 +187,7 @@ def _largest(
 
 
 def _features(local: LocalExplanation) -> str:
-    """What every feature does in the stage that contributes most."""
+    """What the features of the stage that contributes most do in it."""
     s = int(np.argmax(np.abs(local.contributions)))
     stage = f"stage {s} ({local.stage_names[s]})"
     log_backbone, tilt = np.log(local.backbone[s]), local.tilt[s]
@@ -202,15 +202,22 @@ def _features(local: LocalExplanation) -> str:
             "" if np.isnan(tilt[j]) else signed(tilt[j]),
         )
         for j in np.argsort(-sizes, kind="stable")[:_MOST_FEATURES]
+        if sizes[j] > 0.0
     ]
     what = (
         f"{stage[0].upper()}{stage[1:]} contributes most. In it the backbone of a feature "
-        "multiplies the size, and the tilts of all features add up to the direction: up if "
-        "positive, down if negative."
+        "multiplies the size"
     )
-    return f"{wrapped(what)}\n\n" + table(
-        ("feature", "value", "backbone", "tilt"), rows, right=(2, 3)
-    )
+    head = ["feature", "value", "backbone"]
+    if np.isnan(tilt).all():
+        rows = [row[:3] for row in rows]
+    else:
+        what += (
+            ", and the tilts of all features add up to the direction: up if positive, down if "
+            "negative"
+        )
+        head.append("tilt")
+    return f"{wrapped(what + '.')}\n\n" + table(head, rows, right=(2, 3))
 
 
 def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:

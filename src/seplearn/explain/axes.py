@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from seplearn.table.binning import Axis
 from seplearn.table.columns import Table, is_missing, level_name
 
 _MORE_DECIMALS = 12
+_STUCK = "\N{NO-BREAK SPACE}"
 
 
 def percent(share: float) -> str:
@@ -24,6 +26,19 @@ def percent(share: float) -> str:
     ('50 %', '0.4 %', '0 %')
     """
     return f"{100 * share:.{1 if 0 < share < 0.0095 else 0}f} %"
+
+
+def folded(text: str, width: int, start: str = "", further: str = "") -> list[str]:
+    """A sentence in lines of at most ``width`` letters; no line begins with a percent sign.
+
+    Examples
+    --------
+    >>> folded("It is 50 % of them.", 8)
+    ['It is', '50 % of', 'them.']
+    """
+    joined = text.replace(" %", _STUCK + "%")
+    lines = textwrap.wrap(joined, width, initial_indent=start, subsequent_indent=further)
+    return [line.replace(_STUCK, " ") for line in lines]
 
 
 def count(n: int, what: str) -> str:

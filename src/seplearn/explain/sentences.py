@@ -20,6 +20,7 @@ _MOST_FEATURES, _MOST_PAIRS, _MOST_NAMES, _MOST_LEVELS, _MOST_PLACES = 12, 6, 8,
 _SMALLEST = 0.01  # a smaller share is not told one by one
 _HARDLY_ALONE = 0.1  # of what a feature explains: less is next to nothing
 _TURNED = 0.05  # of the rows
+_LONG_NUMBER = 5  # digits: one of four may be a year
 
 
 def told(summary: Summary) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -110,11 +111,18 @@ def _dependence(one: FeatureSummary, summary: Summary) -> str:
             f"It {first} the prediction from {point(0)} to {point(inner[0])}, then {then} it to "
             f"{point(last)}."
         )
-    return f"The prediction turns {count(turns, 'time')}, between {point(low)} and {point(high)}."
+    return (
+        f"The prediction turns {count(turns, 'time')}: lowest is {point(low)}, highest "
+        f"{point(high)}."
+    )
 
 
 def _rounded(value: float, span: float) -> str:
-    return place_texts([float(value)], span)[0]
+    """A number to about a hundredth of ``span``; thousands are set apart in long ones."""
+    text = place_texts([float(value)], span)[0]
+    whole, point, rest = text.partition(".")
+    is_long = whole.lstrip("-").isdigit() and len(whole.lstrip("-")) >= _LONG_NUMBER
+    return f"{int(whole):,}{point}{rest}" if is_long else text
 
 
 def _levels(one: FeatureSummary, summary: Summary) -> str:
@@ -150,14 +158,15 @@ def _together(summary: Summary) -> tuple[str, ...]:
         parts = [one for one in summary.features if one.total - one.alone >= _SMALLEST]
         with_others = [f"{brief(one.name)} {percent(one.total - one.alone)}" for one in parts]
         if with_others:
-            lines.append(f"With any others: {listed(with_others, _MOST_NAMES)}.")
+            lines.append(f"Each with all others: {listed(with_others, _MOST_NAMES)}.")
     return tuple(lines)
 
 
 def _signs(summary: Summary) -> tuple[str, ...]:
     if not summary.has_signs:
         word = "positive" if summary.negative < 0.5 else "negative"
-        return (f"Nowhere to speak of: {percent(_larger(summary.negative))} are {word}.",)
+        share = percent(max(summary.negative, 1.0 - summary.negative))
+        return (f"Nowhere to speak of: {share} of the predictions are {word}.",)
     shown = [one for one in summary.features if one.share >= _SMALLEST]
     lines = [
         f"It changes its sign along {brief(change.name)} {_where(change)}, for "
@@ -165,15 +174,17 @@ def _signs(summary: Summary) -> tuple[str, ...]:
         for change in (one.sign for one in shown)
         if change is not None
     ]
+    if not lines:
+        text = (
+            f"{percent(summary.negative)} of the predictions are negative, but along no feature "
+            "does the sign change at one place for most rows."
+        )
+        return (text,)
     steady = [brief(one.name) for one in shown if one.sign is None]
     if steady:
-        not_along = listed(steady, _MOST_NAMES, "or") if lines else "any feature"
+        not_along = listed(steady, _MOST_NAMES, "or")
         lines.append(f"It does not change its sign along {not_along} at one place for most rows.")
     return tuple(lines)
-
-
-def _larger(share: float) -> float:
-    return max(share, 1.0 - share)
 
 
 def _turned(summary: Summary) -> tuple[str, ...]:
@@ -198,7 +209,7 @@ def _turned(summary: Summary) -> tuple[str, ...]:
 def _who(changes: Iterable[SignChange]) -> str:
     words = [f"{brief(change.name)} ({_where(change)})" for change in changes]
     if not words:
-        return "which, depends on several features together"
+        return "which these are depends on several features together"
     return f"{listed(words)} {'decides' if len(words) == 1 else 'decide'} which"
 
 

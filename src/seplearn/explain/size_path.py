@@ -36,7 +36,7 @@ class SizeChoice(Explanation):
     True
     >>> int(choice.frame()["chosen"].sum())
     1
-    >>> "of 3 grown" in str(choice)
+    >>> "of 3 stages grown" in str(choice)
     True
     """
 
@@ -54,19 +54,29 @@ class SizeChoice(Explanation):
         path = self.chosen
         taken, grown = path.chosen or 0, len(path.losses) - 1
         best = int(np.argmin(path.losses))
-        verb = "was" if taken == 1 else "were"
-        text = f"{count(taken, 'stage')} of {grown} grown {verb} taken"
+        text = f"{taken} of {count(grown, 'stage')} grown {'was' if taken == 1 else 'were'} taken"
         if path.main_effects:
             text += ", beside main effects"
         if best != taken:
             worse = path.losses[taken] - path.losses[best]
             text += (
-                f", though {best} predicted held-out rows best: the mean loss is larger by "
-                f"{worse:.3g}, and one standard error of that is {path.errors[taken]:.3g}"
+                f"; with {best} the mean loss on held-out rows is smaller by {worse:.3g}, where "
+                f"one standard error is {path.errors[taken]:.3g}"
             )
         else:
-            text += ", which predicted held-out rows best"
-        return f"{text}; {count(self.n_stages, 'stage')} in the model"
+            text += ", which predict held-out rows best"
+        return text + self._left(taken)
+
+    def _left(self, taken: int) -> str:
+        """How many stages the model has and why, where these are not as many as were taken."""
+        if self.n_stages > taken:
+            return f"; the model averages several such, {count(self.n_stages, 'stage')} in all"
+        if self.n_stages < taken:
+            return (
+                f"; {self.n_stages} of them {'is' if self.n_stages == 1 else 'are'} left, as a "
+                "stage that says nothing is dropped and one of a single feature is a main effect"
+            )
+        return ""
 
     def _columns(self) -> dict[str, Any]:
         """One row per form and size."""

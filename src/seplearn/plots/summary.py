@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import numpy as np
 
+from seplearn.explain.axes import folded
 from seplearn.explain.summary import Summary
 from seplearn.plots.bars import bars
 from seplearn.plots.style import TOTAL, panels
@@ -60,7 +60,5 @@ def _lines(summary: Summary) -> list[str]:
         lines += [""] * bool(lines) + [f"{heading}:"] * bool(heading)
         for sentence in sentences:
             start = "   " if heading else ""
-            lines += textwrap.wrap(
-                sentence, _LETTERS, initial_indent=start, subsequent_indent=start * 2
-            )
+            lines += folded(sentence, _LETTERS, start, start * 2)
     return lines
