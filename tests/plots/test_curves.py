@@ -86,7 +86,7 @@ def test_stages_without_tilt_or_backbone_say_so():
 def test_wide_models_show_what_varies_most():
     figure = plot_curves(explain.curves(wide(), 0))
     assert len(figure.axes) == 6 * 3
-    assert "(6 of 30 features)" in figure.get_suptitle()
+    assert "(6 of its 30 features)" in figure.get_suptitle()
     asked = plot_curves(explain.curves(wide(), 0), features=[3, 4])
     assert [a.get_xlabel()[:18] for a in asked.axes[::3]] == ["measurement number"] * 2
     with pytest.raises(ValueError, match=r"part must be one of .*'tilt'.*, got 'slope'"):

@@ -51,7 +51,7 @@ def spacing(count: int) -> int:
 def name_stages(ax: Axes, names: Sequence[str], effects: bool) -> None:
     """Upright ticks below bars, a number and a name each; main effects, if any, stand at -1."""
     words = [f"{s}: {name}" for s, name in enumerate(names)]
-    places = list(range(len(words)))[:: spacing(len(words))]
+    places = list(range(len(words)))[:: spacing(len(words) // 3)]  # upright they need little room
     shown = short_names(words, 30)
     ticks = [(-1, "main effects")] * effects + [(s, shown[s]) for s in places]
     ax.set_xticks([at for at, _ in ticks], [word for _, word in ticks], rotation=90, fontsize=8)

@@ -136,15 +136,15 @@ def _parts_of(curves: StageCurves) -> tuple[str, ...]:
 
 def _most_varying(curves: StageCurves, most: int) -> list[Curve]:
     """The curves with the largest variance of log-factors, flat ones left out, in their order."""
-
-    def spread(curve: Curve) -> float:
-        factors = [a for a in (curve.plus, curve.minus) if a is not None]
-        logs = [np.log(np.abs(a)) for a in factors]
-        return sum(float(np.sum(curve.frequencies * log**2)) for log in logs)
-
-    order = sorted(curves, key=spread, reverse=True)[: max(1, most)]
-    order = [curve for curve in order if spread(curve) > 0.0] or order[:1]
+    order = sorted(curves, key=_spread, reverse=True)[: max(1, most)]
+    order = [curve for curve in order if _spread(curve) > 0.0] or order[:1]
     return sorted(order, key=lambda curve: curve.feature)
+
+
+def _spread(curve: Curve) -> float:
+    factors = [a for a in (curve.plus, curve.minus) if a is not None]
+    logs = [np.log(np.abs(a)) for a in factors]
+    return sum(float(np.sum(curve.frequencies * log**2)) for log in logs)
 
 
 def _capital(text: str) -> str:
@@ -159,8 +159,9 @@ def _title(curves: StageCurves, n_shown: int) -> str:
         text += rf"   $\lambda_-$ = {number(curves.lambda_minus)}"
     if curves[0].backbone is not None and curves[0].tilt is None:
         text += f"   one product, which {'adds' if curves.lambda_plus > 0 else 'subtracts'}"
-    if n_shown < len(curves):
-        text += f"   ({n_shown} of {len(curves)} features)"
+    n_features = sum(_spread(curve) > 0.0 for curve in curves)
+    if n_shown < n_features:
+        text += f"   ({n_shown} of its {n_features} features)"
     return text
 
 
