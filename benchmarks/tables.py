@@ -173,6 +173,35 @@ def shapley_lines(speed: dict[str, Any]) -> list[str]:
     return [line]
 
 
+def steadiness_table(steadiness: dict[str, Any]) -> list[str]:
+    """What two seeds agree on, table by table, the least steady first."""
+    found = steadiness["summary"]
+    lines = [
+        (
+            f"**Another seed.** Two fits of the same rows (80/20 splits, at most "
+            f"{steadiness['most_rows']:,} rows, defaults, seeds 0 and 1) and how alike their "
+            "partial dependence curves are: correlation over the rows, averaged over features by "
+            f"importance. The median over {found['tables']} tables is "
+            f"{found['median_correlation']:.3f}. Features that go together in the table can share "
+            "an effect in more than one way, and their curves then differ where predictions do "
+            f"not. The number of products differs by at most 2 on "
+            f"{found['products_at_most_2_apart']} tables; test errors differ by "
+            f"{found['median_error_apart']:.1%} in the median and by "
+            f"{found['largest_error_apart']:.0%} on {found['largest_error_table']}."
+        ),
+        "",
+        "| table | correlation of the curves | products | curves to read | larger RMSE / smaller |",
+        "|---|---|---|---|---|",
+    ]
+    for row in sorted(steadiness["rows"], key=lambda row: row["correlation"]):
+        products, curves = (" and ".join(map(str, row[key])) for key in ("products", "curves"))
+        lines.append(
+            f"| {row['dataset']} | {row['correlation']:.3f} | {products} | {curves} "
+            f"| {max(row['rmse']) / min(row['rmse']):.3f} |"
+        )
+    return lines
+
+
 def replace_between(path: Path, start: str, end: str, lines: list[str]) -> None:
     before, rest = path.read_text(encoding="utf-8").split(start)
     _, after = rest.split(end)

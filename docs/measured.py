@@ -37,6 +37,8 @@ def substitutions() -> dict[str, str]:
     values["coverage_nominal"] = _text(coverage.get("nominal"), ".0%")
     for key in ("x1", "x2", "prediction"):
         values[f"coverage_{key}"] = _text(coverage.get("coverage", {}).get(key), ".0%")
+    steadiness = _json("steadiness").get("summary", {})
+    values["steadiness"] = _text(steadiness.get("median_correlation"), ".2f")
     paper = _json("speed").get("1,000,000 x 10", {})
     values["paper_times"] = _text(paper.get("times_faster"), ".1f")
     values["paper_memory"] = _text(paper.get("memory_ratio"), ".2f")
@@ -88,6 +90,7 @@ def _tables() -> list[str]:
         "sepals": tables.sepals_table,
         "memory": tables.memory_line,
         "shapley_speed": tables.shapley_lines,
+        "steadiness": tables.steadiness_table,
     }
     out = []
     for name, make in makers.items():
