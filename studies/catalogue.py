@@ -11,6 +11,7 @@ from studies import (
     california,
     cancellation,
     identifiability,
+    longitude,
     masked_interaction,
 )
 
@@ -19,6 +20,7 @@ STUDIES: dict[str, ModuleType] = {
     "bimodal_bags": bimodal_bags,
     "california": california,
     "bike": bike,
+    "longitude": longitude,
     "approximation": approximation,
     "identifiability": identifiability,
     "cancellation": cancellation,

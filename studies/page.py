@@ -47,7 +47,7 @@ class Page:
     summary : sequence of str
         Paragraphs: what was done and what is seen.
     claims : sequence of (str, str)
-        What the paper says, and what is measured here.
+        What the paper says, and what is measured here; none for a question of our own.
     tables : dict of str to DataFrame
         Written as CSV files.
     shown_tables : dict of str to DataFrame
@@ -82,8 +82,9 @@ class Page:
     def markdown(self) -> str:
         """The page."""
         parts = [f"# {self.title}", *self.summary]
-        claims = pd.DataFrame(self.claims, columns=["the paper says", "measured here"])
-        parts.append(markdown_table(claims))
+        if self.claims:
+            claims = pd.DataFrame(self.claims, columns=["the paper says", "measured here"])
+            parts.append(markdown_table(claims))
         for heading, table in self.shown_tables.items():
             parts += [f"**{heading}**", markdown_table(table)]
         for shown in self.figures:

@@ -1,4 +1,4 @@
-"""The two real tables: from a local folder, or else from OpenML."""
+"""The real tables: from a local folder, or else from OpenML."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ Table = tuple[pd.DataFrame, np.ndarray]
 _OPENML = {
     "california_housing": (44977, "medianHouseValue"),
     "bike_sharing": (42712, "count"),
+    "kings_county": (44989, "price"),
 }
 
 
@@ -23,7 +24,7 @@ class MissingDataError(ValueError):
 
 
 class Source(Protocol):
-    """Anything that has the two tables."""
+    """Anything that has the tables."""
 
     def load(self, name: str) -> Table:
         """Features and target."""

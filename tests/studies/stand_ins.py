@@ -1,4 +1,4 @@
-"""Small generated tables with the columns of the two real ones."""
+"""Small generated tables with columns of the real ones."""
 
 from __future__ import annotations
 
@@ -48,3 +48,15 @@ def bikes(n=2000):
     midday = 250.0 * np.exp(-(((hour - 13.0) / 4.0) ** 2))
     y = np.where(columns["workingday"] > 0, 40.0 + commuting, 30.0 + midday)
     return pd.DataFrame(columns), y * (1.0 + 0.3 * columns["year"]) + random.normal(0.0, 5.0, n)
+
+
+def sales(n=1000):
+    """Prices that fall along the longitude and rise with the area; rows thin out in the east."""
+    random = np.random.default_rng(0)
+    columns = {
+        "long": -122.5 + random.gamma(2.0, 0.15, n),
+        "lat": random.uniform(47.2, 47.8, n),
+        "sqft_living": random.gamma(4.0, 500.0, n),
+    }
+    price = 300.0 * columns["sqft_living"] * np.exp(-122.5 - columns["long"])
+    return pd.DataFrame(columns), price + random.normal(0.0, 30_000.0, n)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from studies import bike, california
+from studies import bike, california, longitude
 from studies.california.measure import POINTS, in_region, peaks, stages_by_region
 from studies.page import dollars
-from tests.studies.stand_ins import bikes, houses
+from tests.studies.stand_ins import bikes, houses, sales
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +83,18 @@ def test_stages_and_intercept_sum_to_the_lines(riding):
 def test_bike_page(riding, tmp_path):
     bike.page(riding, bike.TINY).write(tmp_path)
     assert (tmp_path / "bike_hours.png").exists()
+
+
+def test_a_longitude_that_only_lowers_prices_has_a_calm_line_for_both_seeds(tmp_path):
+    X, y = sales()
+    measured = longitude.measure(X, y, longitude.TINY)
+    sizes = measured.sizes.set_index("model")
+    for name in (longitude.FIRST, longitude.SECOND):
+        line = measured.lines[name].to_numpy()
+        assert line[0] > line[-1]
+        assert sizes.loc[name, longitude.MOVEMENT] < 1.3
+    assert longitude.agreement(measured.lines) > 0.99
+    longitude.page(measured).write(tmp_path)
+    text = (tmp_path / "longitude.md").read_text(encoding="utf-8")
+    assert "the paper says" not in text
+    assert (tmp_path / "longitude_dependence.png").exists()
