@@ -90,7 +90,7 @@ def _fitted(X: pd.DataFrame, y: np.ndarray, settings: Settings) -> dict[str, Any
     common: dict[str, Any] = {"random_state": 0, "n_jobs": -1}
     models: dict[str, Any] = {
         PAPER: TSLRegressor.paper(2, n_grids=settings.n_grids, **common),
-        SHORT: TSLRegressor(n_stages=2, early_stopping=False, **common),
+        SHORT: TSLRegressor(n_stages=2, early_stopping=False, main_effects=False, **common),
         LONG: TSLRegressor(**common),
     }
     if "EBM" in settings.rivals and not rivals.missing(["EBM"]):
