@@ -33,9 +33,12 @@ def main() -> None:
     rent = TSLRegressor(n_stages=4, n_bootstrap=50, random_state=0).fit(flats, rents)
     figures = {
         "first.png": first(masked),
+        "curves.png": explain.curves(masked, 0).plot(),
         "hidden.png": hidden(masked),
         "local.png": local(rent, flats),
         "interactions.png": interactions(rent),
+        "pd_floor_lift.png": floor_and_lift(rent),
+        "shapley.png": shapley(rent, flats),
     }
     for name, figure in figures.items():
         figure.savefig(FOLDER / name, dpi=200)
@@ -78,6 +81,27 @@ def interactions(model: TSLRegressor) -> Figure:
     """Which features of a flat act together."""
     figure, ax = plt.subplots(figsize=(9.0, 3.0), layout="constrained")
     explain.interactions(model).plot(ax=ax, max_features=6)
+    return figure
+
+
+def floor_and_lift(model: TSLRegressor) -> Figure:
+    """Two features that act together: in the stage that has both, and in the whole model."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.2, 2.9), layout="constrained")
+    dependence = explain.partial_dependence(model, ["floor", "lift"])
+    bins = model.model_.bins
+    both = {*dependence.features}
+    stage = next(s for s, one in enumerate(model.stages_) if both <= {*one.features(bins)})
+    dependence.plot(ax=left, stage=stage)
+    dependence.plot(ax=right)
+    left.set_title(f"stage {stage}: {model.stage_names_[stage]}", fontsize=TITLE)
+    right.set_title("the whole model", fontsize=TITLE)
+    return figure
+
+
+def shapley(model: TSLRegressor, flats: Any) -> Figure:
+    """What moves 500 rents."""
+    figure, ax = plt.subplots(figsize=(7.0, 3.6), layout="constrained")
+    explain.shapley(model, flats[:500]).plot(ax=ax)
     return figure
 
 

@@ -108,6 +108,18 @@ def test_the_number_shown_is_the_prediction(model, flats, path, open_page):
         assert shown == pytest.approx(value, rel=1e-9)
 
 
+def test_the_table_of_a_stage_has_its_own_features_only(model, path, open_page):
+    opened = open_page(path)
+    counts = [len(stage.features(model.model_.bins)) for stage in model.stages_]
+    assert min(counts) < 6  # rows that the table has room for
+    for s, stage in enumerate(model.stages_):
+        opened.page.evaluate("(s) => document.querySelector(`[data-fall='${s}']`).click()", s)
+        listed = opened.page.locator("#at-stage tbody tr td:first-child").all_text_contents()
+        own = {model.feature_names_in_[j] for j in stage.features(model.model_.bins)}
+        assert len(listed) == min(6, len(own))
+        assert set(listed) <= own
+
+
 @pytest.fixture(scope="module")
 def additive(flats):
     """A model with main effects and bands."""

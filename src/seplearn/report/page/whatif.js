@@ -246,12 +246,12 @@ function stageButton(s) {
     onclick: () => { state.stage = state.stage === s ? null : s; refresh(); } }, `stage ${s}: ${stages[s].name}`);
 }
 
-// What every feature does in the chosen stage at this row.
+// What the features of the chosen stage do in it at this row.
 function drawAtStage(parts) {
   if (!stages.length) return put("at-stage");
   const s = state.stage ?? parts.reduce((best, part, k) => (Math.abs(part) > Math.abs(parts[best]) ? k : best), 0);
   const stage = stages[s];
-  const rows = features.map((feature) => {
+  const rows = features.filter((feature) => stage.features.has(feature.index)).map((feature) => {
     const curves = curvesOf(stage, feature), code = state.codes[feature.index];
     const backbone = curves.backbone ? curves.backbone.values[code] : null;
     const turn = curves.tilt ? curves.tilt.values[code] : null;
