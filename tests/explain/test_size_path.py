@@ -27,8 +27,8 @@ def choice_of(*paths, n_stages=2):
 def test_a_smaller_size_than_the_best_is_told_with_the_reason():
     assert str(choice_of(TAKEN, OTHER, n_stages=1)) == (
         "2 of 4 stages grown were taken; with 3 the mean loss on held-out rows is smaller by 0.25, "
-        "where one standard error is 0.5; 1 of them is left, as a stage that says nothing is "
-        "dropped and one of a single feature is a main effect"
+        "where one standard error is 0.5; 1 of them is left, the others came to say nothing or are "
+        "main effects now"
     )
 
 

@@ -73,8 +73,8 @@ class SizeChoice(Explanation):
             return f"; the model averages several such, {count(self.n_stages, 'stage')} in all"
         if self.n_stages < taken:
             return (
-                f"; {self.n_stages} of them {'is' if self.n_stages == 1 else 'are'} left, as a "
-                "stage that says nothing is dropped and one of a single feature is a main effect"
+                f"; {self.n_stages} of them {'is' if self.n_stages == 1 else 'are'} left, the "
+                "others came to say nothing or are main effects now"
             )
         return ""
 
