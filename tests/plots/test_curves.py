@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from seplearn import explain
 from seplearn.plots import plot_curve, plot_curves
 from seplearn.plots.style import BACKBONE, DOWN, UP
+from tests.explained import hand_made, numeric, product
 from tests.plots.awkward import LONG, fitted, one_branch, signed, wide
 
 
@@ -119,3 +120,13 @@ def test_titles_stay_apart_in_the_place_of_an_axes():
     assert len(boxes) == 3
     assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
     assert any("Stage 0" in panel.get_title() for panel in figure.axes)
+
+
+def test_a_title_stays_within_a_narrow_figure():
+    stage = hand_made([numeric(0.0)] * 4, [[0.5, 0.5, 0.0]] * 4, [product([[0.5, 2.0, 1.0]] * 4)])
+    figure = plot_curves(explain.curves(stage, 0), features=[0])
+    figure.draw_without_rendering()
+    box = figure.texts[0].get_window_extent()
+    assert "\n" in figure.get_suptitle()
+    assert 0 <= box.x0
+    assert box.x1 <= figure.bbox.width

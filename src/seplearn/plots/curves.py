@@ -16,6 +16,7 @@ from seplearn.plots.panel import FeatureAxis, draw
 from seplearn.plots.style import BACKBONE, DOWN, GRID, TILT, UP, number, panels, stage_title
 
 _NARROW_RANGE = 0.4  # decades
+_LETTERS_PER_INCH = 11  # of a title
 _LEAST_FACTOR, _LEAST_TILT = 1.1, 0.1  # less of a range would magnify what is nothing
 _PARTS = ("factors", "backbone", "tilt")
 _TITLES = {"factors": "factors $a_+$, $a_-$", "backbone": "backbone $b$", "tilt": "tilt $d$"}
@@ -67,7 +68,8 @@ def plot_curves(
         rows, columns = len(chosen), len(parts)
         cells = [(curve, part) for curve in chosen for part in parts]
     shared = True if len(parts) == 1 else "col"
-    axes, shown = panels(ax, rows, columns, (3.2 * columns, 1.0 + 1.75 * rows), sharey=shared)
+    width = 3.2 * columns
+    axes, shown = panels(ax, rows, columns, (width, 1.0 + 1.75 * rows), sharey=shared)
     for panel, (curve, part) in zip(axes.flat, cells, strict=False):
         _draw_part(panel, curve, part)
     for panel in axes.flat[len(cells) :]:
@@ -75,7 +77,8 @@ def plot_curves(
     for panel, part in zip(axes[0], parts * columns, strict=False):
         panel.set_title(_TITLES[part], fontsize=10)
     _add_legend(axes[0, 0])
-    _head(axes, shown, _title(curves, len(chosen)), ax is None)
+    title = _in_lines(_title_parts(curves, len(chosen)), int(_LETTERS_PER_INCH * width))
+    _head(axes, shown, title, ax is None)
     return shown
 
 
@@ -151,18 +154,30 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _title(curves: StageCurves, n_shown: int) -> str:
-    text = _capital(stage_title(curves.stage, curves.stage_name))
+def _title_parts(curves: StageCurves, n_shown: int) -> list[str]:
+    parts = [_capital(stage_title(curves.stage, curves.stage_name))]
     if curves.lambda_plus:
-        text += rf"   $\lambda_+$ = {number(curves.lambda_plus)}"
+        parts.append(rf"$\lambda_+$ = {number(curves.lambda_plus)}")
     if curves.lambda_minus:
-        text += rf"   $\lambda_-$ = {number(curves.lambda_minus)}"
+        parts.append(rf"$\lambda_-$ = {number(curves.lambda_minus)}")
     if curves[0].backbone is not None and curves[0].tilt is None:
-        text += f"   one product, which {'adds' if curves.lambda_plus > 0 else 'subtracts'}"
+        parts.append(f"one product, which {'adds' if curves.lambda_plus > 0 else 'subtracts'}")
     n_features = sum(_spread(curve) > 0.0 for curve in curves)
     if n_shown < n_features:
-        text += f"   ({n_shown} of its {n_features} features)"
-    return text
+        parts.append(f"({n_shown} of its {n_features} features)")
+    return parts
+
+
+def _in_lines(parts: list[str], most: int) -> str:
+    """Parts of a title beside each other, a new line where one has no more room."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]}   {part}"
+        if len(longer) <= most:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return "\n".join(lines)
 
 
 def _draw_part(ax: Axes, curve: Curve, part: str) -> None:
