@@ -32,10 +32,10 @@ def measure(folder: Path, entry: dict[str, Any]) -> dict[str, Any]:
     X, y = data.load_table(folder, entry)
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.2, random_state=0)
     X, y = X[:MOST_ROWS], y[:MOST_ROWS]
-    models = [TSLRegressor(random_state=seed).fit(X, y) for seed in SEEDS]
+    one, other = models = [TSLRegressor(random_state=seed).fit(X, y) for seed in SEEDS]
     errors = [np.sqrt(np.mean((y_test - model.predict(X_test)) ** 2)) for model in models]
     shares = np.mean([explain.importance(model).share for model in models], axis=0)
-    alike = [alikeness(*models, feature) for feature in range(X.shape[1])]
+    alike = [alikeness(one, other, feature) for feature in range(X.shape[1])]
     both_constant = not shares.any()
     return {
         "dataset": entry["name"],

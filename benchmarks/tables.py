@@ -179,9 +179,9 @@ def steadiness_table(steadiness: dict[str, Any]) -> list[str]:
     lines = [
         (
             f"**Another seed.** Two fits of the same rows (80/20 splits, at most "
-            f"{steadiness['most_rows']:,} rows, defaults, seeds 0 and 1) and how alike their "
-            "partial dependence curves are: correlation over the rows, averaged over features by "
-            f"importance. The median over {found['tables']} tables is "
+            f"{steadiness['most_rows']:,} rows, this version's defaults, seeds 0 and 1) and how "
+            "alike their partial dependence curves are: correlation over the rows, averaged over "
+            f"features by importance. The median over {found['tables']} tables is "
             f"{found['median_correlation']:.3f}. Features that go together in the table can share "
             "an effect in more than one way, and their curves then differ where predictions do "
             f"not. The number of products differs by at most 2 on "

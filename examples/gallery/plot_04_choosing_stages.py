@@ -15,8 +15,8 @@ X, y = make_friedman1(1200, n_features=6, noise=1.0, random_state=0)
 X_test, y_test = make_friedman1(3000, n_features=6, noise=1.0, random_state=1)
 
 # %%
-# At most eight stages are allowed here, with and without main effects. The smallest size that predicts
-# held-out rows about as well as the best is taken; its fits are finished on all rows.
+# At most eight stages are allowed here, with and without main effects. The smallest size that
+# predicts held-out rows about as well as the best is taken; its fits are finished on all rows.
 
 chosen = TSLRegressor(n_stages=8, random_state=0).fit(X, y)
 size = explain.size_path(chosen)
@@ -24,9 +24,9 @@ print(size)
 size.plot()
 
 # %%
-# Here features act mostly by themselves, so that main effects are taken and few stages are left to do.
-# Without them, and with ``early_stopping=False``, the number of stages is the one you ask for. More
-# stages fit the training rows better; rows that the fit has not seen tell where that ends.
+# Here features act mostly by themselves, so that main effects are taken and stages have little left
+# to do. Without them, and with ``early_stopping=False``, the number of stages is the one you ask
+# for. More stages fit the training rows better; rows the fit has not seen tell where that ends.
 
 sizes = range(1, 7)
 options = {"early_stopping": False, "main_effects": False, "random_state": 0}

@@ -128,5 +128,5 @@ def test_a_title_stays_within_a_narrow_figure():
     figure.draw_without_rendering()
     box = figure.texts[0].get_window_extent()
     assert "\n" in figure.get_suptitle()
-    assert 0 <= box.x0
+    assert box.x0 >= 0
     assert box.x1 <= figure.bbox.width

@@ -195,12 +195,12 @@ def _features(local: LocalExplanation) -> str:
         return f"Factors of {stage}, which contributes most, have signs: no backbone, no tilt."
     sizes = np.abs(np.nan_to_num(log_backbone)) + np.abs(np.nan_to_num(tilt))
     rows = [
-        (
+        [
             shortened(local.names[j]),
             shortened(local.values[j], 24),
             "" if np.isnan(log_backbone[j]) else f"x {number(local.backbone[s, j])}",
             "" if np.isnan(tilt[j]) else signed(tilt[j]),
-        )
+        ]
         for j in np.argsort(-sizes, kind="stable")[:_MOST_FEATURES]
         if sizes[j] > 0.0
     ]
