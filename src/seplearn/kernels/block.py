@@ -16,7 +16,7 @@ from seplearn.kernels.arrays import Block, BoolArray, FloatArray
 from seplearn.kernels.banded import backward_row, factorise_row, forward_row, inverse_row
 from seplearn.kernels.compiler import kernel, part
 from seplearn.kernels.isotonic import make_monotone
-from seplearn.kernels.rows import RU, RV, UU, UV, VV
+from seplearn.kernels.rows import RRUU, RRVV, RU, RV, UU, UUUU, UV, VV, VVVV
 from seplearn.kernels.sums import MINUS_MINUS, MINUS_R, PLUS_MINUS, PLUS_PLUS, PLUS_R
 
 FIRST, SIZE, SECOND = 0, 1, 2  # the penalties of a curve: first differences, size, second ones
@@ -41,6 +41,10 @@ _SMALLEST_SQUARE = 1e-12
 _LARGEST_SCALE_STEP = 0.3
 _LEAST_CURVATURE = 1e-6  # of the backbone's scale, in units of the tilt's
 _SINGULAR = 1e-12
+# Share of the rows carrying a stage that is left for the noise at least: without this bound curves
+# of nearly noise-free tables would be smoothed away.
+_LEAST_LEFT = 0.5
+_TINY = 1e-300
 _SERIES = 0.25  # steps up to here: the 13th term of their exponential series is below 1e-17
 
 
@@ -484,6 +488,55 @@ def falling_share(block: Block, sums: FloatArray, start: int) -> float:
 
 
 @kernel
+def begin_stage(
+    moments: FloatArray,
+    energy: float,
+    present: BoolArray,
+    freedom: FloatArray,
+    mean_square: float,
+    inflation: float,
+    scale: FloatArray,
+    factors: FloatArray,
+    noise: FloatArray,
+) -> None:
+    """From the moments of a stage: a step of its scale, and the noise that its curves are up to.
+
+    ``scale`` (2,) moves, ``factors`` (2, any) is what that multiplies the products with, and
+    ``noise`` (2,) is for :func:`solve`.
+    """
+    spent = 1.0
+    for j in range(freedom.shape[0]):
+        spent += 0.5 * (freedom[j, 0] + freedom[j, 1])
+    least = mean_square * inflation
+    own = local_noise(moments[UU], moments[RRUU], moments[UUUU], spent, inflation)
+    noise[0] = max(own, least)
+    own = local_noise(moments[VV], moments[RRVV], moments[VVVV], spent, inflation)
+    noise[1] = max(own, least)
+    backbone, tilt = scale_step(moments, energy, present)
+    scale[0] += backbone
+    scale[1] += tilt
+    plus, minus = math.exp(backbone + tilt), math.exp(backbone - tilt)
+    for b in range(factors.shape[1]):
+        factors[0, b], factors[1, b] = plus, minus
+
+
+@part
+def local_noise(
+    square: float, residual: float, fourth: float, spent: float, inflation: float
+) -> float:
+    """What the smoothness of backbone or tilt is learned against.
+
+    It is the noise of the rows where the stage is large. Where few rows carry the stage, as in a
+    heavy tail, its curves have taken much of their noise away: residuals are made good for the
+    freedom spent on so many rows as effectively count.
+    """
+    carrying = square * square / max(fourth, _TINY)
+    left = max(carrying - spent, _LEAST_LEFT * carrying)
+    own = max(inflation, carrying / left) if carrying > 0.0 else inflation
+    return float(residual / max(square, _TINY) * own)
+
+
+@part
 def scale_step(moments: FloatArray, energy: float, present: BoolArray) -> tuple[float, float]:
     """The step of (b0, d0) from the stage's moments, halved until the loss does not rise."""
     uu, vv, uv = moments[UU], moments[VV], moments[UV]
