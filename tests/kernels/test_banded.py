@@ -21,9 +21,7 @@ def random_banded(n, q, seed):
     return dense, bands
 
 
-@given(
-    st.integers(1, 12), st.sampled_from([1, 2, 4]), st.integers(1, 3), st.integers(0, 10**6)
-)
+@given(st.integers(1, 12), st.sampled_from([1, 2, 4]), st.integers(1, 3), st.integers(0, 10**6))
 def test_solution_and_inverse_agree_with_dense_algebra(n, q, stride, seed):
     """Of several matrices that stand interleaved; of one of them for a right side too."""
     margin = q * stride

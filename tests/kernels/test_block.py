@@ -143,7 +143,9 @@ def test_the_step_solves_the_dense_system(case):
     A, _, right = case.system
     expected = np.linalg.solve(A, right)
     case.fill()
-    np.testing.assert_allclose(case.separated(case.block.step[case.rows]), right, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(
+        case.separated(case.block.step[case.rows]), right, rtol=1e-8, atol=1e-9
+    )
     taken, mu, freedom = case.visit()
     np.testing.assert_array_equal(mu, case.mu)  # a rate of zero learns nothing
     assert np.isnan(freedom).all()  # nor does it touch what is known of the freedom

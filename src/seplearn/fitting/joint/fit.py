@@ -85,7 +85,7 @@ class JointFit:
         workers: Workers,
         main_effects: bool = False,
     ) -> None:
-        self._data, self._options, self._seed, self._workers = data, options, seed, workers
+        self.data, self._options, self._seed, self._workers = data, options, seed, workers
         self._hashes = axis_hashes(data)
         self._draws = make_draws(data, self._hashes, options.bootstrap)
         self._axes = make_axes(data, options, self._hashes)
@@ -114,7 +114,7 @@ class JointFit:
         seeds = self._seed.spawn(1)[0].generate_state(self._options.n_grids, np.uint64)
         streams = [random_streams(s, self._hashes) for s in seeds]
         grids, aggregate = fit_stage(
-            self._data,
+            self.data,
             self._options,
             self._residual,
             self._options.n_splits,
@@ -164,7 +164,7 @@ class JointFit:
         self.mean_square = sweep(
             self._carrier, self.curves, self._axes, rules, n_sweeps, self._workers.stop
         )
-        self.curves.fix_gauge(self._data.bins)
+        self.curves.fix_gauge(self.data.bins)
 
     def _refine_after_change(self, rate: float) -> None:
         """Sweep over everything while there is much to learn."""
@@ -212,6 +212,13 @@ class JointFit:
         left = self._mass - _DEARER_FREEDOM * self.curves.freedom
         return self.mean_square * (self._mass / left) ** 2 if left > 0.0 else math.inf
 
+    def going_on_with(self, data: TrainingData) -> JointFit:
+        """The fit as it is, with other rows from here on."""
+        fit = JointFit(data, self._options, self._seed, self._workers)
+        fit.restore(self.curves)
+        fit.mean_square = self.mean_square
+        return fit
+
     def restore(self, snapshot: Curves) -> None:
         """Go back to curves of an earlier moment; rows follow."""
         self.curves = snapshot.copy()
@@ -222,7 +229,7 @@ class JointFit:
 
     def _append(self, stage: Stage, bag: Bag | None) -> None:
         """Add a stage with its least-squares scalars; the curves keep the constraints."""
-        data, directions = self._data, self._axes.direction
+        data, directions = self.data, self._axes.direction
         branches = [b and _monotone(b, self._axes) for b in (stage.plus, stage.minus)]
         scalars = iter(self._scalars([branch for branch in branches if branch is not None]))
         logs = [(b.log_factors, math.log(next(scalars))) for b in branches if b is not None]
@@ -247,7 +254,7 @@ class JointFit:
 
     def _scalars(self, branches: list[Branch]) -> FloatArray:
         """Non-negative least squares of the residual on the new products, at least a little."""
-        data, residual = self._data, self._residual
+        data, residual = self.data, self._residual
         columns = [branch.evaluate(data.codes, data.bins) for branch in branches]
         gram = np.array([[weighted_dot(a, b, data.weight) for b in columns] for a in columns])
         right = np.array([weighted_dot(column, residual, data.weight) for column in columns])
@@ -283,7 +290,7 @@ class JointFit:
         alone = SerialWorkers(self._workers.stop)
         carrier = LocalCarrier(rows.reweighted(self._carrier.blocks, weight), alone)
         sweep(carrier, curves, self._axes, self._rules(0.0), n_sweeps, self._workers.stop)
-        curves.fix_gauge(self._data.bins)
+        curves.fix_gauge(self.data.bins)
         there, here = _arrays(curves), _arrays(self.curves)
         return Move(
             there.curves - here.curves,
@@ -305,7 +312,7 @@ class JointFit:
     @property
     def _loss_now(self) -> Loss:
         """The loss, suited to the residuals of this moment."""
-        return self._options.loss_function.suited_to(self._residual, self._data.weight)
+        return self._options.loss_function.suited_to(self._residual, self.data.weight)
 
     @property
     def _learns(self) -> bool:
