@@ -11,7 +11,7 @@ import numpy as np
 
 from seplearn._errors import warn
 from seplearn._workers import Workers
-from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
+from seplearn.fitting.draws import axis_hashes, make_draws, random_streams, row_order
 from seplearn.fitting.joint.curves import Curves
 from seplearn.fitting.joint.fit import JointFit, Move, constant_model
 from seplearn.fitting.options import FitOptions, TrainingData
@@ -20,7 +20,6 @@ from seplearn.fitting.selection import (
     HeldOut,
     InnerWorkers,
     held_out_parts,
-    sampling_order,
 )
 from seplearn.fitting.stagewise import OnStage
 from seplearn.kernels.arrays import FloatArray, IntArray
@@ -40,6 +39,7 @@ _FEWEST_COMPARED = 3
 # on all rows. A table of this size itself would lose by it.
 _SAMPLED = 50_000
 _SAMPLE = 30_000
+_LARGEST_SAMPLE = 120_000
 _STAGES_TO_DOUBLE = 4
 
 
@@ -66,7 +66,7 @@ class _Part:
         """The rows that a model of so many stages grows on: of a large table a sample."""
         n = len(self.kept)
         if n > _SAMPLED:
-            n = min(n, _SAMPLE * 2 ** (n_stages // _STAGES_TO_DOUBLE))
+            n = min(n, _LARGEST_SAMPLE, _SAMPLE * 2 ** (n_stages // _STAGES_TO_DOUBLE))
         if n not in self._samples:
             self._samples.clear()
             everyone = n == len(self.data.target)
@@ -241,7 +241,7 @@ def _parts(
     There are no parts where nothing can be held out. A row that several fits predict counts once.
     """
     if validation.eval_set is not None:
-        order = sampling_order(data, validation.groups)
+        order = row_order(data, axis_hashes(data))
         parts = [_Part(data, order, validation.eval_set)] * options.n_starts
         return parts, float(validation.eval_set.weight.sum())
     if not validation.chooses:

@@ -13,7 +13,7 @@ import numpy as np
 from seplearn._workers import SerialWorkers, Workers
 from seplearn.fitting.draws import axis_hashes, row_keys
 from seplearn.fitting.options import TrainingData
-from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, RandomState
+from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.losses import Loss
 from seplearn.model.record import SizePath
 
@@ -174,7 +174,7 @@ def held_out_parts(
     among all parts.
     """
     total = float(data.weight.sum())
-    keys = _keys(data, groups)
+    keys = row_keys(data, axis_hashes(data)) if groups is None else groups.astype(np.uint64)
     distinct, inverse = np.unique(keys, return_inverse=True)
     has_copies = groups is None and len(distinct) <= min(_FEW_ROWS, len(keys) / _MANY_COPIES)
     if total <= _ROWS_IN_FOLDS:
@@ -195,19 +195,6 @@ def held_out_parts(
                 order = np.argsort(position[kept], kind="stable")
                 parts.append((kept[order], np.flatnonzero(held)))
     return parts
-
-
-def sampling_order(data: TrainingData, groups: IntArray | None) -> IntArray:
-    """The rows in an order that depends on their content alone, or on their group."""
-    _, inverse = np.unique(_keys(data, groups), return_inverse=True)
-    shuffled = np.random.default_rng(0).permutation(inverse.max() + 1)[inverse]
-    order: IntArray = np.argsort(shuffled, kind="stable")
-    return order
-
-
-def _keys(data: TrainingData, groups: IntArray | None) -> RandomState:
-    """Equal for rows that must not be on both sides: equal rows, or those of one group."""
-    return row_keys(data, axis_hashes(data)) if groups is None else groups.astype(np.uint64)
 
 
 def _spread(keys: IntArray, target: FloatArray) -> FloatArray:
