@@ -3,10 +3,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seplearn.kernels.banded import backward_row, factorise_row, forward_row, inverse_row
-from seplearn.kernels.isotonic import make_monotone
+from seplearn.kernels import banded, isotonic
+from tests.compiled import as_kernel
 
 pytestmark = pytest.mark.interpreted
+
+backward_row = as_kernel(banded.backward_row)
+factorise_row = as_kernel(banded.factorise_row)
+forward_row = as_kernel(banded.forward_row)
+inverse_row = as_kernel(banded.inverse_row)
+make_monotone = as_kernel(isotonic.make_monotone)
 
 
 def random_banded(n, q, seed):

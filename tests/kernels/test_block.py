@@ -6,25 +6,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from seplearn.kernels.block import (
-    factor_of,
-    fill_curves,
-    fill_system,
-    learn_penalties,
-    loss_change,
-    new_block,
-    penalty_change,
-    solve,
-    solve_effect,
-    solve_system,
-    start_of,
-)
+from seplearn.kernels import block
+from seplearn.kernels.block import solve, solve_effect
 from seplearn.kernels.sums import MINUS_MINUS, MINUS_R, PLUS_MINUS, PLUS_PLUS, PLUS_R
 from tests import naive
+from tests.compiled import as_kernel
 from tests.naive_sweep import Axis, isotonic, reaches
 from tests.problems import random_curves
 
 pytestmark = pytest.mark.interpreted
+
+factor_of = as_kernel(block.factor_of)
+fill_curves = as_kernel(block.fill_curves)
+fill_system = as_kernel(block.fill_system)
+learn_penalties = as_kernel(block.learn_penalties)
+loss_change = as_kernel(block.loss_change)
+new_block = as_kernel(block.new_block)
+penalty_change = as_kernel(block.penalty_change)
+solve_system = as_kernel(block.solve_system)
+start_of = as_kernel(block.start_of)
 
 ANY_STEP = 1e6
 

@@ -23,7 +23,7 @@ from seplearn.fitting.selection import (
 )
 from seplearn.fitting.stagewise import OnStage
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.kernels.random import bootstrap_counts
+from seplearn.kernels.random import draw_bootstrap
 from seplearn.losses import Loss
 from seplearn.model.edit import mean_model
 from seplearn.model.model import SeparationModel
@@ -383,7 +383,7 @@ def _bootstrap(
     def refit(k: int) -> list[Move]:
         counts = np.zeros(len(data.target))
         state = random_streams(seeds[k], hashes)[-1:].copy()
-        bootstrap_counts(state, draws.n_draws, draws.order, draws.cumulative, counts)
+        draw_bootstrap(state, draws.n_draws, draws.order, draws.cumulative, counts)
         return [fit.move(counts * draws.unit, _BOOTSTRAP_SWEEPS) for fit in starts]
 
     moves = workers.map(refit, range(n_bootstrap))

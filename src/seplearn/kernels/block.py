@@ -179,19 +179,22 @@ def fill_system(
 def solve_system(block: Block, stride: int, q: int, learns: bool) -> None:
     """Make ``step`` the solution, and if ``learns`` system and prior the bands of their inverses.
 
-    ``q`` is twice the stride; callers write it as a number, so that the compiler knows it.
+    ``q`` is twice the stride; callers write both as numbers, so that the compiler unrolls what is
+    done to a row.
     """
     first, last = 2 * stride, block.curve.shape[0] - 2 * stride - 1
     for i in range(first, last + 1):
-        factorise_row(block.system, block.pivots, block.lower, i, q, 1)
+        factorise_row(block.system, block.pivots, block.lower, i, q, np.int64(1))
         forward_row(block.lower, block.step, i, q)
         if learns:
-            factorise_row(block.prior, block.prior_pivots, block.prior_lower, i, 2, stride)
+            factorise_row(
+                block.prior, block.prior_pivots, block.prior_lower, i, np.int64(2), stride
+            )
     for i in range(last, first - 1, -1):
         backward_row(block.pivots, block.lower, block.step, i, q)
         if learns:
-            inverse_row(block.pivots, block.lower, block.system, i, q, 1)
-            inverse_row(block.prior_pivots, block.prior_lower, block.prior, i, 2, stride)
+            inverse_row(block.pivots, block.lower, block.system, i, q, np.int64(1))
+            inverse_row(block.prior_pivots, block.prior_lower, block.prior, i, np.int64(2), stride)
 
 
 @part
@@ -382,9 +385,9 @@ def solve(
     fill_curves(block, curves, mu, first, n_bins, n_ordered, stride, curvature, free)
     fill_system(block, sums, stride, energy, free)
     if stride == 2:
-        solve_system(block, 2, 4, rate > 0.0)
+        solve_system(block, np.int64(2), np.int64(4), rate > 0.0)
     else:
-        solve_system(block, 1, 2, rate > 0.0)
+        solve_system(block, np.int64(1), np.int64(2), rate > 0.0)
     for i in range(block.step.shape[0]):
         block.step[i] = min(max(block.step[i], -largest_step), largest_step)
     if direction != 0:
@@ -443,18 +446,19 @@ def solve_effect(
 
     ``sums`` (n_bins, 2) are those of w and w r; ``effects`` (n_flat) moves by ``step`` (n_bins).
     """
-    n_bins, start = sums.shape[0], start_of(0, 1)
-    block, curvature = new_block(n_bins, 1), 0.0
+    # Not a literal: everything would be compiled once more for it.
+    n_bins, stride = sums.shape[0], np.int64(1)
+    start, block, curvature = start_of(0, stride), new_block(n_bins, stride), 0.0
     curve = block.curve
     for b in range(n_bins):
         curve[start + b] = effects[first + b]
         curvature += sums[b, 0]
-    fill_penalty(block.penalty, mu, start, 1, curvature, n_bins, n_ordered)
-    fill_from_penalty(block, 1)
+    fill_penalty(block.penalty, mu, start, stride, curvature, n_bins, n_ordered)
+    fill_from_penalty(block, stride)
     for b in range(n_bins):
         block.system[0, start + b] += sums[b, 0]
         block.step[start + b] += sums[b, 1]
-    solve_system(block, 1, 2, rate > 0.0)
+    solve_system(block, stride, np.int64(2), rate > 0.0)
     if direction != 0:
         ordered, stiffness = np.empty(n_ordered), np.empty(n_ordered)
         for b in range(n_ordered):
@@ -463,23 +467,23 @@ def solve_effect(
         make_monotone(ordered, stiffness, direction)
         for b in range(n_ordered):
             block.step[start + b] = ordered[b] - curve[start + b]
-    share = falling_share(block, sums, start)
+    share = falling_share(block, sums, start, stride)
     for b in range(n_bins):
         step[b] = share * block.step[start + b]
         curve[start + b] += step[b]
         effects[first + b] = curve[start + b]
     if rate == 0.0:
         return 0.0
-    return learn_penalties(block, mu, start, 1, curvature, noise, rate, n_bins, n_ordered)
+    return learn_penalties(block, mu, start, stride, curvature, noise, rate, n_bins, n_ordered)
 
 
 @part
-def falling_share(block: Block, sums: FloatArray, start: int) -> float:
+def falling_share(block: Block, sums: FloatArray, start: int, stride: int) -> float:
     """The share of a main effect's step that lowers the penalised loss most, at most all of it.
 
     Of the solution itself it is all; a step that was moved to a monotone end may go too far.
     """
-    _, slope, bend = penalty_change(block, 1)
+    _, slope, bend = penalty_change(block, stride)
     slope, bend = -slope, 2.0 * bend
     for b in range(sums.shape[0]):
         slope += block.step[start + b] * sums[b, 1]

@@ -23,7 +23,9 @@ def kernel(function: _Function) -> _Function:
     Kernels release the GIL, so plain threads run them side by side; none uses numba's own
     threading layer, which would not survive a fork.
     """
-    compiled = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH, error_model="numpy")(function)
+    compiled = numba.njit(
+        cache=True, nogil=True, fastmath=_FASTMATH, error_model="numpy", no_cfunc_wrapper=True
+    )(function)
     return cast("_Function", compiled)
 
 
@@ -32,9 +34,17 @@ def part(function: _Function) -> _Function:
 
     Otherwise a process that has just compiled a kernel may call another copy of the part than one
     that reads the kernel from the cache, optimised differently: the last bits would differ.
+
+    Python cannot call a part. What would be needed for that, unpacking its arguments, took a
+    quarter of all the time to compile.
     """
     compiled = numba.njit(
-        cache=True, nogil=True, fastmath=_FASTMATH, error_model="numpy", forceinline=True
+        nogil=True,
+        fastmath=_FASTMATH,
+        error_model="numpy",
+        forceinline=True,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
     )(function)
     return cast("_Function", compiled)
 

@@ -25,7 +25,7 @@ from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
 from seplearn.fitting.stagewise import fit_stage
 from seplearn.kernels.arrays import Draws, FloatArray, IntArray, RandomState
 from seplearn.kernels.evaluate import weighted_dot
-from seplearn.kernels.isotonic import make_monotone
+from seplearn.kernels.isotonic import nearest_monotone
 from seplearn.losses import Loss
 from seplearn.model.bag import Bag
 from seplearn.model.model import SeparationModel
@@ -451,7 +451,7 @@ def _monotone(branch: Branch, axes: Axes) -> Branch:
         first, n_ordered, direction = axes.places[j]
         part = slice(first, first + n_ordered)
         weight = axes.bins.frequencies[part] + 1e-12
-        make_monotone(curves[part], weight, float(branch.coefficient_sign * direction))
+        nearest_monotone(curves[part], weight, float(branch.coefficient_sign * direction))
     return Branch(branch.coefficient_sign, branch.log_scale, curves)
 
 
