@@ -9,6 +9,7 @@ bins together. The five sums that a grid keeps give these blocks, and the exact 
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import numpy as np
 
@@ -41,6 +42,8 @@ _SMALLEST_SQUARE = 1e-12
 _LARGEST_SCALE_STEP = 0.3
 _LEAST_CURVATURE = 1e-6  # of the backbone's scale, in units of the tilt's
 _SINGULAR = 1e-12
+# Written as literals they would be part of the types, and parts be compiled anew for each of them.
+_ONE, _TWO, _FOUR = (cast("int", np.int64(k)) for k in (1, 2, 4))
 # Share of the rows carrying a stage that is left for the noise at least: without this bound curves
 # of nearly noise-free tables would be smoothed away.
 _LEAST_LEFT = 0.5
@@ -184,17 +187,15 @@ def solve_system(block: Block, stride: int, q: int, learns: bool) -> None:
     """
     first, last = 2 * stride, block.curve.shape[0] - 2 * stride - 1
     for i in range(first, last + 1):
-        factorise_row(block.system, block.pivots, block.lower, i, q, np.int64(1))
+        factorise_row(block.system, block.pivots, block.lower, i, q, _ONE)
         forward_row(block.lower, block.step, i, q)
         if learns:
-            factorise_row(
-                block.prior, block.prior_pivots, block.prior_lower, i, np.int64(2), stride
-            )
+            factorise_row(block.prior, block.prior_pivots, block.prior_lower, i, _TWO, stride)
     for i in range(last, first - 1, -1):
         backward_row(block.pivots, block.lower, block.step, i, q)
         if learns:
-            inverse_row(block.pivots, block.lower, block.system, i, q, np.int64(1))
-            inverse_row(block.prior_pivots, block.prior_lower, block.prior, i, np.int64(2), stride)
+            inverse_row(block.pivots, block.lower, block.system, i, q, _ONE)
+            inverse_row(block.prior_pivots, block.prior_lower, block.prior, i, _TWO, stride)
 
 
 @part
@@ -385,9 +386,9 @@ def solve(
     fill_curves(block, curves, mu, first, n_bins, n_ordered, stride, curvature, free)
     fill_system(block, sums, stride, energy, free)
     if stride == 2:
-        solve_system(block, np.int64(2), np.int64(4), rate > 0.0)
+        solve_system(block, _TWO, _FOUR, rate > 0.0)
     else:
-        solve_system(block, np.int64(1), np.int64(2), rate > 0.0)
+        solve_system(block, _ONE, _TWO, rate > 0.0)
     for i in range(block.step.shape[0]):
         block.step[i] = min(max(block.step[i], -largest_step), largest_step)
     if direction != 0:
@@ -446,8 +447,7 @@ def solve_effect(
 
     ``sums`` (n_bins, 2) are those of w and w r; ``effects`` (n_flat) moves by ``step`` (n_bins).
     """
-    # Not a literal: everything would be compiled once more for it.
-    n_bins, stride = sums.shape[0], np.int64(1)
+    n_bins, stride = sums.shape[0], _ONE
     start, block, curvature = start_of(0, stride), new_block(n_bins, stride), 0.0
     curve = block.curve
     for b in range(n_bins):
@@ -458,7 +458,7 @@ def solve_effect(
     for b in range(n_bins):
         block.system[0, start + b] += sums[b, 0]
         block.step[start + b] += sums[b, 1]
-    solve_system(block, stride, np.int64(2), rate > 0.0)
+    solve_system(block, stride, _TWO, rate > 0.0)
     if direction != 0:
         ordered, stiffness = np.empty(n_ordered), np.empty(n_ordered)
         for b in range(n_ordered):

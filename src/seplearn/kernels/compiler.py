@@ -15,6 +15,12 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 # Sums may be reassociated and contracted, but infinities and NaN keep their meaning: the scoring
 # loops rely on a NaN gain never being greater than the best one.
 _FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
+_COMMON: dict[str, Any] = {
+    "nogil": True,
+    "fastmath": _FASTMATH,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,  # nothing takes kernels for functions of C
+}
 
 
 def kernel(function: _Function) -> _Function:
@@ -23,10 +29,7 @@ def kernel(function: _Function) -> _Function:
     Kernels release the GIL, so plain threads run them side by side; none uses numba's own
     threading layer, which would not survive a fork.
     """
-    compiled = numba.njit(
-        cache=True, nogil=True, fastmath=_FASTMATH, error_model="numpy", no_cfunc_wrapper=True
-    )(function)
-    return cast("_Function", compiled)
+    return cast("_Function", numba.njit(cache=True, **_COMMON)(function))
 
 
 def part(function: _Function) -> _Function:
@@ -38,14 +41,8 @@ def part(function: _Function) -> _Function:
     Python cannot call a part. What would be needed for that, unpacking its arguments, took a
     quarter of all the time to compile.
     """
-    compiled = numba.njit(
-        nogil=True,
-        fastmath=_FASTMATH,
-        error_model="numpy",
-        forceinline=True,
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-    )(function)
+    options = _COMMON | {"forceinline": True, "no_cpython_wrapper": True}
+    compiled = numba.njit(**options)(function)
     return cast("_Function", compiled)
 
 
