@@ -226,7 +226,8 @@ def update_axis(fit, stage, j, energy, noise):
     step = np.clip(step, -fit.rules.largest_step, fit.rules.largest_step)
     if axis.direction:
         sizes = [axis_sums(axis, w * product**2) for product in (plus, minus)]
-        end = monotone_end(axis, stage.present, curve + step, sizes, np.diag(S))
+        stiffness = np.diag(S)[free]  # of the backbone; of the tilt where it alone may move
+        end = monotone_end(axis, stage.present, curve + step, sizes, stiffness)
         if stage.has_tilt and not stage.active[j].all():  # beta alone cannot go both ways
             end[: axis.n_ordered] = 0.0
             end[axis.n_bins : axis.n_bins + axis.n_ordered] *= stage.active[j, 1]
@@ -261,8 +262,8 @@ def axis_sums(axis, values):
 def monotone_end(axis, present, end, sizes, stiffness):
     """The end of a step, moved to monotone curves: + factors go with the direction, - against it.
 
-    A bin counts by the curvature of its product and the stiffness of its backbone. A lone product
-    is all backbone.
+    A bin counts by the curvature of its product and the stiffness of its backbone, or of the tilt
+    where the backbone is flat. A lone product is all backbone.
     """
     beta, delta = end.reshape(2, -1).copy()
     logs = [beta + delta, beta - delta]

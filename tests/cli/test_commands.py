@@ -14,6 +14,7 @@ from seplearn._params import TSL_PARAMETERS
 from seplearn.cli import command_line
 from seplearn.cli.tables import column_names
 from seplearn.explain.axes import count
+from seplearn.kernels.rows import advance
 from tests.cli.conftest import QUICK, rows, run
 
 
@@ -529,3 +530,13 @@ def test_a_huge_target_is_saved_and_read(tmp_path):
         run("fit", tmp_path / "t.csv", "--target", "y", "--stages", "1", "-o", model).exit_code == 0
     )
     assert run("info", model).exit_code == 0
+
+
+def test_compile_fills_the_cache_for_few_and_for_many_bins():
+    """In this process the kernels are there afterwards, for codes of one byte and of two."""
+    told = run("compile")
+    assert told.exit_code == 0
+    assert "kernels are compiled" in told.stderr
+    compiled = getattr(advance, "signatures", None)
+    if compiled is not None:  # None where compilation is switched off
+        assert {"uint8", "uint16"} <= {str(signature[0].dtype) for signature in compiled}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from itertools import zip_longest
 from types import SimpleNamespace
 from typing import Any
 
@@ -184,7 +185,7 @@ def test_every_part_is_predicted_by_the_fit_that_does_not_know_it(seen):
     assert len(seen.began) == 5
     square = mass = 0.0
     for key, fit in seen.began.items():
-        known = {tuple(row) for row in fit._data.codes.tolist()}
+        known = {tuple(row) for row in fit.data.codes.tolist()}
         codes = model.model_.bins.codes(open_table(X), range(3))
         held = np.array([tuple(row) not in known for row in codes.tolist()])
         predicted = NOISY.std() * seen.grown[key][1].predict(codes[held])
@@ -210,7 +211,7 @@ def test_the_fits_that_promise_least_error_are_averaged(seen, n_starts):
     stages = sum(len(seen.finished[k].curves.stages) for k in kept)
     assert len(model.stages_) == stages
     for fit in seen.finished:
-        assert len(fit._data.target) == len(X)  # on all rows
+        assert len(fit.data.target) == len(X)  # on all rows
     chosen = model.size_paths_[0].chosen
     assert len(model.history_) == chosen * n_starts
     for start, k in enumerate(kept):
@@ -243,7 +244,7 @@ def test_a_fit_that_follows_the_noise_is_not_the_best_of_them():
 def test_more_starts_than_parts_grow_on_the_same_parts(seen):
     model = TSLRegressor(**PLAIN | {"n_starts": 6, "n_stages": 1}).fit(X, NOISY)
     assert len(seen.began) == len(seen.finished) == 6
-    firsts, sixths = (fit._data.codes for fit in list(seen.began.values())[::5])
+    firsts, sixths = (fit.data.codes for fit in list(seen.began.values())[::5])
     np.testing.assert_array_equal(firsts, sixths)
     assert len(model.stages_) == 6
     assert len({stage.plus.log_scale for stage in model.stages_}) == 6  # by other random numbers
@@ -268,7 +269,7 @@ def test_without_a_choice_all_stages_are_grown_on_all_rows(seen, main_effects):
     assert len(model.history_) == 4
     assert all(record.validation_loss is None for record in model.history_)
     for fit in seen.began.values():
-        assert len(fit._data.target) == len(X)
+        assert len(fit.data.target) == len(X)
         begins_with = seen.grown[id(fit)][0]
         assert (begins_with.effects is not None) == (main_effects is True)
     codes = model.model_.bins.codes(open_table(X), range(3))
@@ -289,7 +290,8 @@ def test_a_callback_hears_of_every_round_of_the_first_fit(seen, main_effects):
     assert [path.main_effects for path in paths] == forms
     assert sum(path.chosen is not None for path in paths) == 1
     assert len(told) == sum(len(path.losses) - 1 for path in paths)
-    losses = [loss for path in paths for loss in path.losses[1:]]
+    rounds = zip_longest(*(path.losses[1:] for path in paths))  # forms grow side by side
+    losses = [loss for own in rounds for loss in own if loss is not None]
     assert [record.validation_loss for _, record in told] == losses
     first = next(iter(seen.grown.values()))
     assert told[0][1].intercept == pytest.approx(first[1].intercept * NOISY.std(), rel=1e-9)
@@ -307,18 +309,34 @@ def test_true_from_a_callback_ends_growing_and_the_size_is_chosen_among_what_was
         return len(told) == 2
 
     model = TSLRegressor(**ONE | {"main_effects": main_effects}).fit(X, NOISY, callback=watch)
-    (path,) = model.size_paths_  # the other form is not tried any more
-    assert not path.main_effects
-    assert len(path.losses) == 3
+    n_forms = len(model.size_paths_)
+    assert n_forms == (2 if main_effects == "auto" else 1)
+    n_rounds = 2 // n_forms  # forms grow side by side
+    assert [len(path.losses) for path in model.size_paths_] == [1 + n_rounds] * n_forms
     assert len(told) == 2
-    assert set(seen.calls.values()) == {2}
-    assert 0 < path.chosen <= 2
-    assert len(model.history_) == path.chosen
+    assert set(seen.calls.values()) == {n_rounds}
+    (chosen,) = (path.chosen for path in model.size_paths_ if path.chosen is not None)
+    assert chosen <= n_rounds
+    assert len(model.history_) == chosen
 
 
 def test_true_from_a_callback_ends_a_fit_without_a_choice():
     model = TSLRegressor(**TWO, early_stopping=False).fit(X, NOISY, callback=lambda *_: True)
     assert len(model.history_) == len(model.stages_) == 2  # one of each start
+
+
+def test_true_from_a_callback_ends_growing_at_once():
+    told = []
+    TSLRegressor(**ONE).fit(X, NOISY, callback=lambda *pair: told.append(pair) or True)
+    assert len(told) == 1  # not of the other form, which grew in the same round
+
+
+def test_a_form_that_is_behind_is_grown_no_further(monkeypatch):
+    """From the second stage on, and the other one goes on alone."""
+    monkeypatch.setattr(ErrorPath, "is_behind", lambda self, other: self.losses > other.losses)
+    model = TSLRegressor(**ONE | {"n_stages": 5}).fit(X, Y)
+    behind, ahead = sorted(model.size_paths_, key=lambda path: path.losses, reverse=True)
+    assert len(behind.losses) == 3 < len(ahead.losses)
 
 
 def growth_of(main_effects, reading_sizes, *sizes):
@@ -420,7 +438,7 @@ def test_rows_that_several_fits_predict_count_once():
     parts, mass = parts_of(data, n_starts=3, validation=Validation(eval_set=held))
     assert len(parts) == 3
     assert mass == 90.0
-    assert all(part.held_out is held and part.rows is data for part in parts)
+    assert all(part.held_out is held and part.rows(0) is data for part in parts)
     assert parts_of(data, validation=Validation(chooses=False))[0] == []
     one_group = Validation(chooses=True, groups=np.zeros(90, dtype=np.int64))
     assert parts_of(data, validation=one_group)[0] == []
@@ -428,7 +446,47 @@ def test_rows_that_several_fits_predict_count_once():
 
 def test_of_many_rows_those_that_no_fit_predicts_do_not_count():
     data = small_data(6000)
-    parts, mass = parts_of(data)
+    parts, mass = parts_of(data, n_starts=2)
     assert len(parts) == 2
     assert mass == pytest.approx(sum(part.held_out.weight.sum() for part in parts))
     assert mass < 0.35 * data.weight.sum()
+
+
+def test_the_sample_of_a_large_table_grows_with_the_model(monkeypatch):
+    monkeypatch.setattr(growth, "_SAMPLED", 3000)
+    monkeypatch.setattr(growth, "_SAMPLE", 2000)
+    monkeypatch.setattr(growth, "_LARGEST_SAMPLE", 5000)
+    monkeypatch.setattr(growth, "_STAGES_TO_DOUBLE", 2)
+    data = small_data(6000)
+    (part,), _ = parts_of(data)
+    assert len(part.kept) > 5000
+    samples = [part.rows(n_stages) for n_stages in range(5)]
+    assert [len(sample.target) for sample in samples] == [2000, 2000, 4000, 4000, 5000]
+    assert samples[0] is samples[1]
+    targets = [set(sample.target.tolist()) for sample in samples]
+    assert targets[0] < targets[2] < targets[4]  # a larger sample has the rows of the smaller one
+    for part in parts_of(small_data(2900))[0]:
+        assert len(part.rows(0).target) + len(part.held_out.target) == 2900
+
+
+def test_a_fit_goes_on_where_it_was_with_other_rows(monkeypatch):
+    monkeypatch.setattr(growth, "_SAMPLED", 100)
+    monkeypatch.setattr(growth, "_SAMPLE", 100)
+    monkeypatch.setattr(growth, "_STAGES_TO_DOUBLE", 1)
+    went_on = []
+    plain = JointFit.going_on_with
+
+    def watched(self, data):
+        fit = plain(self, data)
+        went_on.append((len(data.target), fit))
+        np.testing.assert_array_equal(fit.curves.intercept, self.curves.intercept)
+        for own, old in zip(fit.curves.stages, self.curves.stages, strict=True):
+            np.testing.assert_array_equal(own.curves, old.curves)
+        assert fit.curves is not self.curves
+        return fit
+
+    monkeypatch.setattr(JointFit, "going_on_with", watched)
+    model = TSLRegressor(**PLAIN | {"n_stages": 2}).fit(X, Y)
+    assert [n for n, _ in went_on] == [len(fit.data.target) for _, fit in went_on]
+    assert len(went_on) == 5
+    assert model.score(X, Y) > 0.9

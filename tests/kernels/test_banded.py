@@ -3,10 +3,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seplearn.kernels.banded import factorise, inverse_bands, solve_factorised
-from seplearn.kernels.isotonic import make_monotone
+from seplearn.kernels import banded, isotonic
+from tests.compiled import as_kernel
 
 pytestmark = pytest.mark.interpreted
+
+backward_row = as_kernel(banded.backward_row)
+factorise_row = as_kernel(banded.factorise_row)
+forward_row = as_kernel(banded.forward_row)
+inverse_row = as_kernel(banded.inverse_row)
+make_monotone = as_kernel(isotonic.make_monotone)
 
 
 def random_banded(n, q, seed):
@@ -21,18 +27,36 @@ def random_banded(n, q, seed):
     return dense, bands
 
 
-@given(st.integers(1, 12), st.sampled_from([1, 2, 4]), st.integers(0, 10**6))
-def test_solution_and_inverse_agree_with_dense_algebra(n, q, seed):
-    dense, bands = random_banded(n, q, seed)
-    x = np.random.default_rng(seed + 1).normal(size=n)
-    expected, inverse = np.linalg.solve(dense, x), np.linalg.inv(dense)
-    inverse_pivots, lower, selected = np.zeros(n), np.zeros((q + 1, n)), np.zeros((q + 1, n))
-    factorise(bands, n, q, inverse_pivots, lower)
-    solve_factorised(inverse_pivots, lower, n, q, x)
-    inverse_bands(inverse_pivots, lower, n, q, selected)
-    np.testing.assert_allclose(x, expected, rtol=1e-7, atol=1e-9)
-    for k in range(min(q, n - 1) + 1):
-        np.testing.assert_allclose(selected[k, : n - k], np.diag(inverse, k), rtol=1e-7, atol=1e-9)
+@given(st.integers(1, 12), st.sampled_from([1, 2, 4]), st.integers(1, 3), st.integers(0, 10**6))
+def test_solution_and_inverse_agree_with_dense_algebra(n, q, stride, seed):
+    """Of several matrices that stand interleaved; of one of them for a right side too."""
+    margin = q * stride
+    rows = range(margin, margin + n * stride)
+    bands = np.zeros((q + 1, n * stride + 2 * margin))
+    dense = []
+    for k in range(stride):
+        matrix, own = random_banded(n, q, seed + k)
+        bands[:, margin + k : margin + n * stride : stride] = own
+        dense.append(matrix)
+    pivots, lower = np.zeros(bands.shape[1]), np.zeros_like(bands)
+    x = np.zeros(bands.shape[1])
+    x[list(rows)] = np.random.default_rng(seed + 9).normal(size=len(rows))
+    expected = [np.linalg.solve(dense[0], x[list(rows)])] if stride == 1 else []
+    for i in rows:
+        factorise_row(bands, pivots, lower, i, q, stride)
+        if stride == 1:
+            forward_row(lower, x, i, q)
+    for i in reversed(rows):
+        if stride == 1:
+            backward_row(pivots, lower, x, i, q)
+        inverse_row(pivots, lower, bands, i, q, stride)
+    for solution in expected:
+        np.testing.assert_allclose(x[list(rows)], solution, rtol=1e-7, atol=1e-9)
+    for first, matrix in enumerate(dense):
+        inverse = np.linalg.inv(matrix)
+        own = bands[:, margin + first : margin + n * stride : stride]
+        for k in range(min(q, n - 1) + 1):
+            np.testing.assert_allclose(own[k, : n - k], np.diag(inverse, k), rtol=1e-7, atol=1e-9)
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=9), st.sampled_from([1.0, -1.0]))

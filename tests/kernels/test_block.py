@@ -6,23 +6,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from seplearn.kernels.banded import factorise, inverse_bands
-from seplearn.kernels.block import (
-    fill_penalty,
-    fill_system,
-    learn_penalties,
-    new_block,
-    objective,
-    objective_at_rest,
-    solve,
-    solve_effect,
-)
+from seplearn.kernels import block
+from seplearn.kernels.block import solve, solve_effect
 from seplearn.kernels.sums import MINUS_MINUS, MINUS_R, PLUS_MINUS, PLUS_PLUS, PLUS_R
 from tests import naive
+from tests.compiled import as_kernel
 from tests.naive_sweep import Axis, isotonic, reaches
 from tests.problems import random_curves
 
 pytestmark = pytest.mark.interpreted
+
+factor_of = as_kernel(block.factor_of)
+fill_curves = as_kernel(block.fill_curves)
+fill_system = as_kernel(block.fill_system)
+learn_penalties = as_kernel(block.learn_penalties)
+loss_change = as_kernel(block.loss_change)
+new_block = as_kernel(block.new_block)
+penalty_change = as_kernel(block.penalty_change)
+solve_system = as_kernel(block.solve_system)
+start_of = as_kernel(block.start_of)
 
 ANY_STEP = 1e6
 
@@ -54,19 +56,24 @@ class Case:
         }
         for column, values in places.items():
             self.sums[:, column] = np.bincount(self.codes, values, minlength=n_bins)
-        self.block = new_block(self.sums, energy)
-        self.block.curve[:] = self.interleaved(self.curve)
+        self.stride = 2 if self.free.all() else 1
+        self.block = new_block(n_bins, self.stride)
 
     @property
     def free(self):
         """A lone product has no tilt that could move."""
         return np.array([True, bool(self.present.all())])
 
+    @property
+    def rows(self):
+        """Where the bins of the curves that move stand in a block, between its margins."""
+        return slice(2 * self.stride, -2 * self.stride)
+
     def interleaved(self, vector):
-        return vector.reshape(2, self.n_bins).T.ravel()
+        return vector.reshape(2, self.n_bins)[: self.stride].T.ravel()
 
     def separated(self, vector):
-        return vector.reshape(self.n_bins, 2).T.ravel()
+        return vector.reshape(self.n_bins, self.stride).T.ravel()
 
     @property
     def system(self):
@@ -87,11 +94,12 @@ class Case:
         return naive.curvatures(self.plus, self.minus, self.weight)
 
     def fill(self):
-        for side, curvature in enumerate(self.strengths):
-            fill_penalty(
-                self.block.penalty, self.mu[side], side, 2, curvature, self.n_bins, self.n_ordered
-            )
-        fill_system(self.block, self.n_bins, self.free)
+        curves = self.curve.reshape(2, self.n_bins)
+        fill_curves(
+            self.block, curves, self.mu, 0, self.n_bins, self.n_ordered, self.stride,
+            self.strengths, self.free,
+        )  # fmt: skip
+        fill_system(self.block, self.sums, self.stride, self.energy, self.free)
 
     def visit(self, noise=(1.0, 1.0), rate=0.0, first=3):
         """One visit: the step taken, new penalties and the freedom; the factors are the step's.
@@ -102,7 +110,7 @@ class Case:
         here = slice(first, first + self.n_bins)
         curves[:, here] = self.curve.reshape(2, -1)
         mu, factors, sums = self.mu.copy(), np.full((2, self.n_bins), np.nan), self.sums.copy()
-        freedom, reach = np.full(2, np.nan), np.full(2, np.nan)
+        freedom, reach = np.full(2, np.nan), np.zeros(2)
         solve(
             sums, curves, mu, first, self.n_ordered, self.direction, self.free, self.present,
             self.energy, np.array(noise), rate, ANY_STEP, factors, freedom, reach,
@@ -135,7 +143,9 @@ def test_the_step_solves_the_dense_system(case):
     A, _, right = case.system
     expected = np.linalg.solve(A, right)
     case.fill()
-    np.testing.assert_allclose(case.separated(case.block.step), right, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(
+        case.separated(case.block.step[case.rows]), right, rtol=1e-8, atol=1e-9
+    )
     taken, mu, freedom = case.visit()
     np.testing.assert_array_equal(mu, case.mu)  # a rate of zero learns nothing
     assert np.isnan(freedom).all()  # nor does it touch what is known of the freedom
@@ -150,13 +160,26 @@ def test_the_objective_is_that_of_the_rows(case, share):
     case.fill()
     rng = np.random.default_rng(0)
     step = rng.normal(0, 0.5, 2 * case.n_bins) * np.repeat([1.0, case.present.all()], case.n_bins)
-    case.block.step[:] = case.interleaved(step)
-    rest = objective_at_rest(case.block, case.n_bins)
-    assert (case.block.factors == 1.0).all()
-    assert rest == pytest.approx(objective(case.block, case.n_bins, 0.0), rel=1e-12)
-    ours = objective(case.block, case.n_bins, share) - rest
+    case.block.step[case.rows] = case.interleaved(step)
+    factors = np.empty((2, case.n_bins))
+    given = case.block, case.sums, case.stride, case.energy, case.free
+    change, size = loss_change(*given, share, factors)
+    at_rest, slope, bend = penalty_change(case.block, case.stride)
     theirs = case.loss(share * step) - case.loss(0.0 * step)
-    assert ours == pytest.approx(theirs, rel=1e-7, abs=1e-9)
+    assert change + share * slope + share**2 * bend == pytest.approx(theirs, rel=1e-7, abs=1e-9)
+    _, S, _ = case.system
+    assert at_rest == pytest.approx(0.5 * case.curve @ S @ case.curve, rel=1e-9)
+    sizes = np.sum(case.weight * (case.plus**2 + case.minus**2))
+    assert size == pytest.approx(0.5 * case.energy * sizes, rel=1e-9)
+    beta, delta = share * step.reshape(2, -1)
+    np.testing.assert_allclose(factors, np.exp([beta + delta, beta - delta]), rtol=1e-13)
+    assert loss_change(*given, 0.0, factors)[0] == 0.0
+    assert (factors == 1.0).all()
+
+
+@given(st.floats(-1.0, 1.0))
+def test_the_factor_of_a_step_is_its_exponential(step):
+    assert factor_of(step) == pytest.approx(np.exp(step), rel=1e-15)
 
 
 @given(cases(((True, True), (True, False), (False, True)), directions=(0, 1, -1)))
@@ -189,18 +212,17 @@ def test_learned_penalties_agree_with_dense_traces(case, noise, rate):
 def test_a_flat_curve_among_little_noise_does_not_stiffen_without_end(case):
     A, S, _ = case.system
     case.fill()
-    block, size = case.block, 2 * case.n_bins
-    factorise(block.system, size, 4, block.inverse_pivots, block.lower)
-    inverse_bands(block.inverse_pivots, block.lower, size, 4, block.inverse)
+    solve_system(case.block, 2, 4, True)
     flat = 1e-8 * case.curve
+    case.block.curve[case.rows] = case.interleaved(flat)
     for side in range(2):
         mu = case.mu[side].copy()
         expected, freedom = naive.learned_penalties(
             A, S, flat, case.mu, side, case.strengths[side], 1e-12, case.n_bins, case.n_ordered
         )
         ours = learn_penalties(
-            block.penalty, block.inverse, case.interleaved(flat), mu, side, 2,
-            case.strengths[side], 1e-12, 1.0, case.n_ordered,
+            case.block, mu, start_of(side, 2), 2, case.strengths[side], 1e-12, 1.0, case.n_bins,
+            case.n_ordered,
         )  # fmt: skip
         assert ours == pytest.approx(freedom, rel=1e-7)
         np.testing.assert_allclose(mu, expected, rtol=1e-7)

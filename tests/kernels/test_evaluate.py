@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seplearn.kernels import random
 from seplearn.kernels.evaluate import (
     assign_bins,
     distances_to,
@@ -10,11 +11,14 @@ from seplearn.kernels.evaluate import (
     product_signs,
     weighted_dot,
 )
-from seplearn.kernels.random import draw_below, draw_head
 from tests import naive
+from tests.compiled import as_kernel
 from tests.problems import problems
 
 pytestmark = pytest.mark.interpreted
+
+draw_below = as_kernel(random.draw_below)
+draw_head = as_kernel(random.draw_head)
 
 finite = st.floats(-1e6, 1e6)
 

@@ -7,23 +7,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seplearn.fitting.draws import make_draws
+from seplearn.kernels import random as random_parts
+from seplearn.kernels import refine as refine_parts
+from seplearn.kernels import sums as sums_parts
 from seplearn.kernels.arrays import Cuts, Draws, RefineRules, SortedRows
-from seplearn.kernels.random import bootstrap_counts, draw_below
-from seplearn.kernels.refine import (
-    best_on_axis,
-    fit_single_grid,
-    multiply_region,
-    order_levels,
-    refine,
-    solve_region,
-    start_grid,
-    valid_cuts,
-)
-from seplearn.kernels.sums import COUNT, fill_sums, rows_of_bag, sort_by_bin
+from seplearn.kernels.refine import fit_single_grid
+from seplearn.kernels.sums import COUNT, sort_by_bin
 from tests import naive
+from tests.compiled import as_kernel
 from tests.problems import problems, rules
 
 pytestmark = pytest.mark.interpreted
+
+bootstrap_counts = as_kernel(random_parts.bootstrap_counts)
+draw_below = as_kernel(random_parts.draw_below)
+best_on_axis = as_kernel(refine_parts.best_on_axis)
+multiply_region = as_kernel(refine_parts.multiply_region)
+order_levels = as_kernel(refine_parts.order_levels)
+refine = as_kernel(refine_parts.refine)
+solve_region = as_kernel(refine_parts.solve_region)
+start_grid = as_kernel(refine_parts.start_grid)
+valid_cuts = as_kernel(refine_parts.valid_cuts)
+fill_sums = as_kernel(sums_parts.fill_sums)
+rows_of_bag = as_kernel(sums_parts.rows_of_bag)
 
 GO_ON = np.zeros(1, dtype=np.bool_)
 

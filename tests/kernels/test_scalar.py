@@ -2,11 +2,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from seplearn.kernels.scalar import clamp_multiplier, solve_two_tensor
+from seplearn.kernels import scalar
 from tests import naive
+from tests.compiled import as_kernel
 from tests.problems import problems, rules
 
 pytestmark = pytest.mark.interpreted
+
+clamp_multiplier = as_kernel(scalar.clamp_multiplier)
+solve_two_tensor = as_kernel(scalar.solve_two_tensor)
 
 
 def statistics(rows):

@@ -3,9 +3,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seplearn.kernels.sorting import first_at_least, sort_by_key
+from seplearn.kernels import sorting
+from tests.compiled import as_kernel
 
 pytestmark = pytest.mark.interpreted
+
+first_at_least = as_kernel(sorting.first_at_least)
+sort_by_key = as_kernel(sorting.sort_by_key)
 
 numbers = st.lists(st.integers(-20, 20).map(float), max_size=60)
 

@@ -16,6 +16,7 @@ from pyarrow import ArrowException, csv
 
 from seplearn import datasets
 from seplearn._errors import ModelFormatError
+from seplearn.cli.compile import compile_kernels
 from seplearn.cli.fit import fit
 from seplearn.cli.text import note, printable
 from seplearn.cli.use import curves, explain, info, predict, report, summary
@@ -113,5 +114,5 @@ def _flats() -> pa.Table:
     return pa.table(columns | {"rent": y.round(2)})
 
 
-for _command in (fit, predict, summary, explain, curves, report, info, demo):
+for _command in (fit, predict, summary, explain, curves, report, info, demo, compile_kernels):
     command_line.add_command(_command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -26,7 +26,8 @@ FEWEST_ROWS = 20  # below, early_stopping="auto" is off
 _DEALT_ONCE = 250
 _MOST_DEALS = 5
 _ROWS_IN_FOLDS = 5_000  # up to here every row is held out once
-_N_PARTS = 2  # above, so many parts are held out, each by a fit of its own; more if more starts are
+_N_PARTS = 1  # above, so many parts are held out, each by a fit of its own; more if more starts are
+_MOST_HELD_OUT = 100_000.0  # rows of a part: more would not tell sizes apart any better
 # A part may be spoilt by one row: the median part decides if its error with another size is at most
 # this share, which is half the root mean squared error.
 _FAR_BETTER = 0.25
@@ -131,6 +132,11 @@ class ErrorPath:
         is_larger = difference > (error if math.isfinite(error) else 0.0)
         return is_larger or self._typical[size] > _CLEARLY_WORSE * other._typical[other_size]
 
+    def is_behind(self, other: ErrorPath) -> bool:
+        """Whether the best so far is worse than that of another by more than a standard error."""
+        difference, error = self.difference(self.best, other, other.best)
+        return math.isfinite(error) and difference > error
+
     def difference(self, size: int, other: ErrorPath, other_size: int) -> tuple[float, float]:
         """How much larger the loss is than that of another model, and its standard error.
 
@@ -160,6 +166,8 @@ def held_out_parts(
 ) -> list[tuple[IntArray, IntArray]]:
     """Pairs (rows to fit, rows to predict); none where all rows are one group.
 
+    Rows to fit come in an order of which every head is a sample of them.
+
     Rows are dealt out by their content, or by their group: equal rows and rows of one group are
     never on both sides, and the parts do not depend on the order of the rows, nor on the seed of
     the fit: it should matter little. Only copies in a table of few different rows are dealt out
@@ -172,7 +180,8 @@ def held_out_parts(
     if total <= _ROWS_IN_FOLDS:
         share, n_parts = 1.0 / N_FOLDS, N_FOLDS
     else:
-        share, n_parts = validation_fraction, max(_N_PARTS, n_starts)
+        share = min(validation_fraction, _MOST_HELD_OUT / total)
+        n_parts = max(_N_PARTS, n_starts)
     edges = [min(k * share, 1.0) for k in range(n_parts + 1)]
     random = np.random.default_rng(0)
     parts = []
@@ -182,7 +191,9 @@ def held_out_parts(
         for low, high in pairwise(edges):
             held = (low <= position) & (position < high)
             if held.any() and not held.all():
-                parts.append((np.flatnonzero(~held), np.flatnonzero(held)))
+                kept = np.flatnonzero(~held)
+                order = np.argsort(position[kept], kind="stable")
+                parts.append((kept[order], np.flatnonzero(held)))
     return parts
 
 
@@ -197,13 +208,26 @@ def _spread(keys: IntArray, target: FloatArray) -> FloatArray:
     return place
 
 
-def map_fits(
-    function: Callable[[_Fit], _Result], fits: Sequence[_Fit], workers: Workers
-) -> list[_Result]:
-    """Apply to several fits in threads; to one in this thread, which then has all workers."""
-    return [function(fits[0])] if len(fits) == 1 else workers.map(function, fits)
+class InnerWorkers:
+    """The workers of a fit that may be one of several, and a map over such fits.
 
+    Several fits run in threads, each of them serially. One by itself runs in the calling thread and
+    has all threads for its own work. Whether it is by itself may change as others end.
+    """
 
-def inner_workers(n_fits: int, workers: Workers) -> Workers:
-    """What a fit maps its work with: one of several fits runs in a thread already."""
-    return workers if n_fits == 1 else SerialWorkers(workers.stop)
+    def __init__(self, workers: Workers) -> None:
+        self.stop = workers.stop
+        self._outer = workers
+        self._own: Workers = workers
+
+    def map_fits(self, function: Callable[[_Fit], _Result], fits: Sequence[_Fit]) -> list[_Result]:
+        """Apply to every fit and return the results in their order."""
+        if len(fits) == 1:
+            self._own = self._outer
+            return [function(fits[0])]
+        self._own = SerialWorkers(self.stop)
+        return self._outer.map(function, fits)
+
+    def map(self, function: Callable[[_Fit], _Result], items: Iterable[_Fit]) -> list[_Result]:
+        """What a fit maps its own work with."""
+        return self._own.map(function, items)

@@ -88,19 +88,19 @@ class Action(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Scratch of one visit: one stage on one axis with B bins.
+    """Scratch of one visit: the F = 1 or 2 curves of one axis with B bins that are to move.
 
-    Vectors of length 2B hold beta and delta of each bin side by side, so that the system of both
-    curves is banded: ``penalty`` has the offsets 0, 2 and 4, ``system`` 0 to 4.
+    A last dimension of S = F B + 4 F holds what belongs to the bins of these curves, beta and delta
+    of a bin side by side, so that the system of both is banded: with offsets 0 to 2 F, while
+    ``penalty`` and ``prior`` have 0, F and 2 F. At either end there is a margin of 2 F zeros.
     """
 
-    sums: FloatArray  # (B, 8), with the columns of kernels/sums.py
-    energy: FloatArray  # (2, B): price of the size of P+ and P- in the bin
-    curve: FloatArray  # (2B,)
-    step: FloatArray  # (2B,)
-    factors: FloatArray  # (2, B): what the step multiplies P+ and P- with
-    penalty: FloatArray  # (3, 2B)
-    system: FloatArray  # (5, 2B)
-    inverse: FloatArray  # (5, 2B)
-    lower: FloatArray  # (5, 2B)
-    inverse_pivots: FloatArray  # (2B,)
+    curve: FloatArray  # (S,)
+    step: FloatArray  # (S,): the right side of the system, its solution, the step
+    penalty: FloatArray  # (3, S)
+    system: FloatArray  # (2 F + 1, S): the system, then the bands of its inverse
+    lower: FloatArray  # (2 F + 1, S)
+    pivots: FloatArray  # (S,), inverted
+    prior: FloatArray  # (3, S): the penalty, then the bands of its inverse
+    prior_lower: FloatArray  # (3, S)
+    prior_pivots: FloatArray  # (S,), inverted

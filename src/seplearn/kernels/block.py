@@ -9,14 +9,15 @@ bins together. The five sums that a grid keeps give these blocks, and the exact 
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import numpy as np
 
 from seplearn.kernels.arrays import Block, BoolArray, FloatArray
-from seplearn.kernels.banded import factorise, inverse_bands, solve_factorised
+from seplearn.kernels.banded import backward_row, factorise_row, forward_row, inverse_row
 from seplearn.kernels.compiler import kernel, part
 from seplearn.kernels.isotonic import make_monotone
-from seplearn.kernels.rows import RU, RV, UU, UV, VV
+from seplearn.kernels.rows import RRUU, RRVV, RU, RV, UU, UUUU, UV, VV, VVVV
 from seplearn.kernels.sums import MINUS_MINUS, MINUS_R, PLUS_MINUS, PLUS_PLUS, PLUS_R
 
 FIRST, SIZE, SECOND = 0, 1, 2  # the penalties of a curve: first differences, size, second ones
@@ -41,28 +42,48 @@ _SMALLEST_SQUARE = 1e-12
 _LARGEST_SCALE_STEP = 0.3
 _LEAST_CURVATURE = 1e-6  # of the backbone's scale, in units of the tilt's
 _SINGULAR = 1e-12
+# Written as literals they would be part of the types, and parts be compiled anew for each of them.
+_ONE, _TWO, _FOUR = (cast("int", np.int64(k)) for k in (1, 2, 4))
+# Share of the rows carrying a stage that is left for the noise at least: without this bound curves
+# of nearly noise-free tables would be smoothed away.
+_LEAST_LEFT = 0.5
+_TINY = 1e-300
+_SERIES = 0.25  # steps up to here: the 13th term of their exponential series is below 1e-17
 
 
 @part
-def new_block(sums: FloatArray, energy: float) -> Block:
-    """Scratch for one visit, with what is known before it: sums and the price of the energy."""
-    n_bins = sums.shape[0]
-    block = Block(
-        sums,
-        np.empty((2, n_bins)),
-        np.empty(2 * n_bins),
-        np.empty(2 * n_bins),
-        np.empty((2, n_bins)),
-        np.empty((3, 2 * n_bins)),
-        np.empty((5, 2 * n_bins)),
-        np.empty((5, 2 * n_bins)),
-        np.empty((5, 2 * n_bins)),
-        np.empty(2 * n_bins),
+def vectors(n: int, size: int, margin: int) -> FloatArray:
+    """Scratch with margins of zeros."""
+    out = np.empty((n, size))
+    for k in range(n):
+        for i in range(margin):
+            out[k, i] = out[k, size - 1 - i] = 0.0
+    return out
+
+
+@part
+def new_block(n_bins: int, stride: int) -> Block:
+    """Scratch for one visit to an axis on which ``stride`` curves are to move."""
+    margin = 2 * stride
+    size, n_bands = stride * n_bins + 2 * margin, 2 * stride + 1
+    single = vectors(4, size, margin)
+    return Block(
+        single[0],
+        single[1],
+        vectors(3, size, margin),
+        vectors(n_bands, size, margin),
+        vectors(n_bands, size, margin),
+        single[2],
+        vectors(3, size, margin),
+        vectors(3, size, margin),
+        single[3],
     )
-    for b in range(n_bins):
-        block.energy[0, b] = energy * sums[b, PLUS_PLUS]
-        block.energy[1, b] = energy * sums[b, MINUS_MINUS]
-    return block
+
+
+@part
+def start_of(side: int, stride: int) -> int:
+    """Where the first bin of backbone (0) or tilt (1) stands; the others follow every stride."""
+    return 2 * stride + side * (stride - 1)
 
 
 @part
@@ -112,98 +133,141 @@ def fill_penalty(
 @part
 def pull_of(penalty: FloatArray, curve: FloatArray, i: int, stride: int) -> float:
     """Element i of S theta."""
-    size = curve.shape[0]
     pull = penalty[0, i] * curve[i]
-    if i + stride < size:
-        pull += penalty[1, i] * curve[i + stride]
-    if i + 2 * stride < size:
-        pull += penalty[2, i] * curve[i + 2 * stride]
-    if i >= stride:
-        pull += penalty[1, i - stride] * curve[i - stride]
-    if i >= 2 * stride:
-        pull += penalty[2, i - 2 * stride] * curve[i - 2 * stride]
+    pull += penalty[1, i] * curve[i + stride] + penalty[2, i] * curve[i + 2 * stride]
+    pull += penalty[1, i - stride] * curve[i - stride]
+    pull += penalty[2, i - 2 * stride] * curve[i - 2 * stride]
     return float(pull)
 
 
 @part
-def fill_system(block: Block, n_bins: int, free: BoolArray) -> None:
+def fill_from_penalty(block: Block, stride: int) -> None:
+    """What the penalty contributes to the system and its right side; the prior, which it is."""
+    penalty, system, prior = block.penalty, block.system, block.prior
+    for i in range(2 * stride, block.curve.shape[0] - 2 * stride):
+        block.step[i] = -pull_of(penalty, block.curve, i, stride)
+        for k in range(3):
+            prior[k, i] = system[k * stride, i] = penalty[k, i]
+        if stride == 2:
+            system[1, i] = system[3, i] = 0.0
+
+
+@part
+def fill_system(
+    block: Block, sums: FloatArray, stride: int, energy: float, free: BoolArray
+) -> None:
     """The Gauss-Newton system of the penalised loss: its matrix, and in ``step`` its right side.
 
     The energy sum_i E+ e^(2(beta + delta)) + E- e^(2(beta - delta)), halved, adds its gradient and
-    Hessian. The rows of a curve that is not free are those of its penalty.
+    Hessian.
     """
-    size = 2 * n_bins
-    curve, penalty, system, step = block.curve, block.penalty, block.system, block.step
-    for i in range(size):
-        step[i] = -pull_of(penalty, curve, i, 2)
-        system[0, i], system[1, i] = penalty[0, i], 0.0
-        system[2, i], system[3, i], system[4, i] = penalty[1, i], 0.0, penalty[2, i]
-    sums, energy = block.sums, block.energy
-    for b in range(n_bins):
+    fill_from_penalty(block, stride)
+    system, step = block.system, block.step
+    for b in range(sums.shape[0]):
         s11, s22, s12 = sums[b, PLUS_PLUS], sums[b, MINUS_MINUS], sums[b, PLUS_MINUS]
         t1, t2 = sums[b, PLUS_R], sums[b, MINUS_R]
-        both, gap = energy[0, b] + energy[1, b], energy[0, b] - energy[1, b]
+        both, gap = energy * (s11 + s22), energy * (s11 - s22)
+        beta, delta = start_of(0, stride) + stride * b, start_of(1, stride) + stride * b
         if free[0]:
-            system[0, 2 * b] += s11 + s22 - 2.0 * s12 + 2.0 * both
-            step[2 * b] += t1 - t2 - both
+            system[0, beta] += s11 + s22 - 2.0 * s12 + 2.0 * both
+            step[beta] += t1 - t2 - both
         if free[1]:
-            system[0, 2 * b + 1] += s11 + s22 + 2.0 * s12 + 2.0 * both
-            step[2 * b + 1] += t1 + t2 - gap
-        if free[0] and free[1]:
-            system[1, 2 * b] = s11 - s22 + 2.0 * gap
+            system[0, delta] += s11 + s22 + 2.0 * s12 + 2.0 * both
+            step[delta] += t1 + t2 - gap
+        if stride == 2:
+            system[1, beta] = s11 - s22 + 2.0 * gap
 
 
 @part
-def penalty_after(block: Block, n_bins: int, share: float) -> float:
-    """Half the penalty theta' S theta after ``share`` of the step."""
+def solve_system(block: Block, stride: int, q: int, learns: bool) -> None:
+    """Make ``step`` the solution, and if ``learns`` system and prior the bands of their inverses.
+
+    ``q`` is twice the stride; callers write both as numbers, so that the compiler unrolls what is
+    done to a row.
+    """
+    first, last = 2 * stride, block.curve.shape[0] - 2 * stride - 1
+    for i in range(first, last + 1):
+        factorise_row(block.system, block.pivots, block.lower, i, q, _ONE)
+        forward_row(block.lower, block.step, i, q)
+        if learns:
+            factorise_row(block.prior, block.prior_pivots, block.prior_lower, i, _TWO, stride)
+    for i in range(last, first - 1, -1):
+        backward_row(block.pivots, block.lower, block.step, i, q)
+        if learns:
+            inverse_row(block.pivots, block.lower, block.system, i, q, _ONE)
+            inverse_row(block.prior_pivots, block.prior_lower, block.prior, i, _TWO, stride)
+
+
+@part
+def penalty_change(block: Block, stride: int) -> tuple[float, float, float]:
+    """Half the penalty theta' S theta after a share h of the step is a + h b + h^2 c: a, b, c."""
     curve, step, penalty = block.curve, block.step, block.penalty
-    total, size = 0.0, 2 * n_bins
-    for i in range(size):
-        here = curve[i] + share * step[i]
-        pull = penalty[0, i] * here
-        if i + 2 < size:
-            pull += 2.0 * penalty[1, i] * (curve[i + 2] + share * step[i + 2])
-        if i + 4 < size:
-            pull += 2.0 * penalty[2, i] * (curve[i + 4] + share * step[i + 4])
-        total += 0.5 * here * pull
-    return total
+    before = slope = bend = 0.0
+    for k in range(3):
+        scale = 0.5 if k == 0 else 1.0  # elements above the diagonal count for those below
+        for i in range(2 * stride, curve.shape[0] - 2 * stride):
+            element, j = scale * penalty[k, i], i + k * stride
+            before += element * curve[i] * curve[j]
+            slope += element * (curve[i] * step[j] + step[i] * curve[j])
+            bend += element * step[i] * step[j]
+    return before, slope, bend
 
 
 @part
-def objective_at_rest(block: Block, n_bins: int) -> float:
-    """Half the penalised loss before the step, up to the same constant; sets ``factors`` to one."""
-    total = 0.0
-    for b in range(n_bins):
-        block.factors[0, b] = block.factors[1, b] = 1.0
-        total += 0.5 * (block.energy[0, b] + block.energy[1, b])
-    return total + penalty_after(block, n_bins, 0.0)
+def factor_of(step: float) -> float:
+    """e^step; most steps are small, and their series of even and odd terms is sooner added up."""
+    if abs(step) > _SERIES:
+        return math.exp(step)
+    x = step * step
+    even, odd = 1.0 / 479001600.0, 1.0 / 39916800.0
+    even, odd = even * x + 1.0 / 3628800.0, odd * x + 1.0 / 362880.0
+    even, odd = even * x + 1.0 / 40320.0, odd * x + 1.0 / 5040.0
+    even, odd = even * x + 1.0 / 720.0, odd * x + 1.0 / 120.0
+    even, odd = even * x + 1.0 / 24.0, odd * x + 1.0 / 6.0
+    return ((even * x + 0.5) * x + 1.0) + (odd * x + 1.0) * step
 
 
 @part
-def objective(block: Block, n_bins: int, share: float) -> float:
-    """Half the penalised loss after ``share`` of the step, up to a constant; sets ``factors``.
+def loss_change(
+    block: Block,
+    sums: FloatArray,
+    stride: int,
+    energy: float,
+    free: BoolArray,
+    share: float,
+    factors: FloatArray,
+) -> tuple[float, float]:
+    """What ``share`` of the step adds to half the loss, and half the energy; sets ``factors``.
 
     Exact, not its quadratic model: with P+- multiplied by f+- the residual is
     r - (f+ - 1) P+ + (f- - 1) P-, so the five sums tell the new squared error of every bin.
     """
-    total = 0.0
-    for b in range(n_bins):
-        beta, delta = share * block.step[2 * b], share * block.step[2 * b + 1]
-        plus, minus = math.exp(beta + delta), math.exp(beta - delta)
-        block.factors[0, b], block.factors[1, b] = plus, minus
-        s11, s22 = block.sums[b, PLUS_PLUS], block.sums[b, MINUS_MINUS]
-        s12 = block.sums[b, PLUS_MINUS]
-        t1, t2 = block.sums[b, PLUS_R], block.sums[b, MINUS_R]
-        energy = block.energy[0, b] * plus * plus + block.energy[1, b] * minus * minus
+    total = before = 0.0
+    for b in range(sums.shape[0]):
+        beta, delta = start_of(0, stride) + stride * b, start_of(1, stride) + stride * b
+        level = factor_of(share * block.step[beta]) if free[0] else 1.0
+        ratio = factor_of(share * block.step[delta]) if free[1] else 1.0
+        plus, minus = level * ratio, level / ratio
+        factors[0, b], factors[1, b] = plus, minus
+        s11, s22, s12 = sums[b, PLUS_PLUS], sums[b, MINUS_MINUS], sums[b, PLUS_MINUS]
+        t1, t2 = sums[b, PLUS_R], sums[b, MINUS_R]
+        before += 0.5 * energy * (s11 + s22)
+        size = s11 * (plus * plus - 1.0) + s22 * (minus * minus - 1.0)
         plus, minus = plus - 1.0, minus - 1.0
         total += plus * (0.5 * plus * s11 - t1) + minus * (0.5 * minus * s22 + t2)
-        total += 0.5 * energy - plus * minus * s12
-    return total + penalty_after(block, n_bins, share)
+        total += 0.5 * energy * size - plus * minus * s12
+    return total, before
 
 
 @part
 def constrain(
-    block: Block, n_ordered: int, direction: int, free: BoolArray, present: BoolArray
+    block: Block,
+    sums: FloatArray,
+    stride: int,
+    n_ordered: int,
+    direction: int,
+    free: BoolArray,
+    present: BoolArray,
 ) -> None:
     """Change the step so that it ends on monotone curves.
 
@@ -214,59 +278,70 @@ def constrain(
     """
     plus, minus = np.empty(n_ordered), np.empty(n_ordered)
     plus_weight, minus_weight = np.empty(n_ordered), np.empty(n_ordered)
+    curve, step = block.curve, block.step
     for b in range(n_ordered):
-        beta = block.curve[2 * b] + block.step[2 * b]
-        delta = block.curve[2 * b + 1] + block.step[2 * b + 1]
+        i, k = start_of(0, stride) + stride * b, start_of(1, stride) + stride * b
+        beta = curve[i] + step[i] if free[0] else 0.0
+        delta = curve[k] + step[k] if free[1] else 0.0
         plus[b], minus[b] = beta + delta, beta - delta
-        plus_weight[b] = block.sums[b, PLUS_PLUS] + block.penalty[0, 2 * b]
-        minus_weight[b] = block.sums[b, MINUS_MINUS] + block.penalty[0, 2 * b]
+        plus_weight[b] = sums[b, PLUS_PLUS] + block.penalty[0, i]
+        minus_weight[b] = sums[b, MINUS_MINUS] + block.penalty[0, i]
     make_monotone(plus, plus_weight, direction)
     make_monotone(minus, minus_weight, -direction)
     for b in range(n_ordered):
-        if not present[1]:
-            beta, delta = plus[b], 0.0
-        elif not present[0]:
-            beta, delta = minus[b], 0.0
+        i, k = start_of(0, stride) + stride * b, start_of(1, stride) + stride * b
+        if present[0] and present[1]:
+            beta = 0.5 * (plus[b] + minus[b]) if stride == 2 else 0.0
+            delta = 0.5 * (plus[b] - minus[b])
         else:
-            beta = 0.5 * (plus[b] + minus[b]) if free[0] and free[1] else 0.0
-            delta = 0.5 * (plus[b] - minus[b]) if free[1] else 0.0
-        block.step[2 * b] = beta - block.curve[2 * b]
-        block.step[2 * b + 1] = delta - block.curve[2 * b + 1]
+            beta, delta = plus[b] if present[0] else minus[b], 0.0
+        if free[0]:
+            step[i] = beta - curve[i]
+        if free[1]:
+            step[k] = delta - curve[k]
 
 
 @part
-def take_step(block: Block, n_bins: int) -> None:
+def take_step(
+    block: Block,
+    sums: FloatArray,
+    stride: int,
+    energy: float,
+    free: BoolArray,
+    factors: FloatArray,
+) -> None:
     """Halve the step until the objective does not rise, and move the curve by it."""
-    before = objective_at_rest(block, n_bins)
+    at_rest, slope, bend = penalty_change(block, stride)
     share = 1.0
-    while objective(block, n_bins, share) > before + 1e-12 * abs(before):
-        share = 0.5 * share if share > 1e-2 else 0.0
-        if share == 0.0:
-            objective_at_rest(block, n_bins)
+    while True:
+        change, size = loss_change(block, sums, stride, energy, free, share, factors)
+        change += share * slope + share * share * bend
+        if change <= 1e-12 * (size + at_rest) or share == 0.0:
             break
-    for i in range(2 * n_bins):
+        share = 0.5 * share if share > 1e-2 else 0.0
+    for i in range(block.curve.shape[0]):
         block.curve[i] += share * block.step[i]
 
 
 @part
-def find_step(
+def fill_curves(
     block: Block,
+    curves: FloatArray,
+    mu: FloatArray,
+    first: int,
+    n_bins: int,
     n_ordered: int,
-    direction: int,
+    stride: int,
+    curvature: tuple[float, float],
     free: BoolArray,
-    present: BoolArray,
-    largest_step: float,
 ) -> None:
-    """The bounded Gauss-Newton step, ending on curves that keep the constraint."""
-    size = block.curve.shape[0]
-    fill_system(block, size // 2, free)
-    factorise(block.system, size, 4, block.inverse_pivots, block.lower)
-    solve_factorised(block.inverse_pivots, block.lower, size, 4, block.step)
-    for i in range(size):
-        step = min(max(block.step[i], -largest_step), largest_step)
-        block.step[i] = step if free[i % 2] else 0.0
-    if direction != 0:
-        constrain(block, n_ordered, direction, free, present)
+    """The curves that are to move, and their penalties."""
+    for side in range(2):
+        if free[side]:
+            start = start_of(side, stride)
+            for b in range(n_bins):
+                block.curve[start + stride * b] = curves[side, first + b]
+            fill_penalty(block.penalty, mu[side], start, stride, curvature[side], n_bins, n_ordered)
 
 
 @kernel
@@ -305,50 +380,51 @@ def solve(
     freedom : OUT, (2,), effective degrees of freedom of the two curves; left where rate is 0
     reach : OUT, (2,), how far the two curves move predictions: see ``reach_of``
     """
-    n_bins = sums.shape[0]
-    block = new_block(sums, energy)
-    for b in range(n_bins):
-        block.curve[2 * b], block.curve[2 * b + 1] = curves[0, first + b], curves[1, first + b]
+    n_bins, stride = sums.shape[0], 2 if free[0] and free[1] else 1
+    block = new_block(n_bins, stride)
     curvature = curvatures(sums, n_bins)
-    fill_penalty(block.penalty, mu[0], 0, 2, curvature[0], n_bins, n_ordered)
-    fill_penalty(block.penalty, mu[1], 1, 2, curvature[1], n_bins, n_ordered)
-    find_step(block, n_ordered, direction, free, present, largest_step)
-    take_step(block, n_bins)
-    for b in range(n_bins):
-        curves[0, first + b], curves[1, first + b] = block.curve[2 * b], block.curve[2 * b + 1]
-        factors[0, b], factors[1, b] = block.factors[0, b], block.factors[1, b]
+    fill_curves(block, curves, mu, first, n_bins, n_ordered, stride, curvature, free)
+    fill_system(block, sums, stride, energy, free)
+    if stride == 2:
+        solve_system(block, _TWO, _FOUR, rate > 0.0)
+    else:
+        solve_system(block, _ONE, _TWO, rate > 0.0)
+    for i in range(block.step.shape[0]):
+        block.step[i] = min(max(block.step[i], -largest_step), largest_step)
+    if direction != 0:
+        constrain(block, sums, stride, n_ordered, direction, free, present)
+    take_step(block, sums, stride, energy, free, factors)
     for side in range(2):
-        reach[side] = reach_of(block, side)
-    if rate > 0.0:
-        inverse_bands(block.inverse_pivots, block.lower, 2 * n_bins, 4, block.inverse)
-        for side in range(2):
-            if free[side]:
+        if free[side]:
+            start = start_of(side, stride)
+            for b in range(n_bins):
+                curves[side, first + b] = block.curve[start + stride * b]
+            reach[side] = reach_of(sums, curves, first, side)
+            if rate > 0.0:
                 freedom[side] = learn_penalties(
-                    block.penalty,
-                    block.inverse,
-                    block.curve,
+                    block,
                     mu[side],
-                    side,
-                    2,
+                    start,
+                    stride,
                     curvature[side],
                     noise[side],
                     rate,
+                    n_bins,
                     n_ordered,
                 )
 
 
 @part
-def reach_of(block: Block, side: int) -> float:
+def reach_of(sums: FloatArray, curves: FloatArray, first_bin: int, side: int) -> float:
     """Sum over rows of the squared change of the prediction were the curve flat, to first order.
 
     A flat curve is one at its mean, with bins weighed as they count in this sum.
     """
+    sign = -2.0 if side == 0 else 2.0
     mass = first = second = 0.0
-    for b in range(block.sums.shape[0]):
-        squares = block.sums[b, PLUS_PLUS] + block.sums[b, MINUS_MINUS]
-        cross = 2.0 * block.sums[b, PLUS_MINUS]
-        w = squares - cross if side == 0 else squares + cross
-        value = block.curve[2 * b + side]
+    for b in range(sums.shape[0]):
+        w = sums[b, PLUS_PLUS] + sums[b, MINUS_MINUS] + sign * sums[b, PLUS_MINUS]
+        value = curves[side, first_bin + b]
         mass += w
         first += w * value
         second += w * value * value
@@ -371,59 +447,100 @@ def solve_effect(
 
     ``sums`` (n_bins, 2) are those of w and w r; ``effects`` (n_flat) moves by ``step`` (n_bins).
     """
-    n_bins = sums.shape[0]
-    curve, stiffness = np.empty(n_bins), np.empty(n_bins)
-    penalty, system = np.empty((3, n_bins)), np.empty((3, n_bins))
-    inverse, lower, pivots = np.empty((3, n_bins)), np.empty((3, n_bins)), np.empty(n_bins)
-    curvature = 0.0
+    n_bins, stride = sums.shape[0], _ONE
+    start, block, curvature = start_of(0, stride), new_block(n_bins, stride), 0.0
+    curve = block.curve
     for b in range(n_bins):
-        curve[b] = effects[first + b]
+        curve[start + b] = effects[first + b]
         curvature += sums[b, 0]
-    fill_penalty(penalty, mu, 0, 1, curvature, n_bins, n_ordered)
+    fill_penalty(block.penalty, mu, start, stride, curvature, n_bins, n_ordered)
+    fill_from_penalty(block, stride)
     for b in range(n_bins):
-        system[0, b], system[1, b], system[2, b] = (
-            penalty[0, b] + sums[b, 0],
-            penalty[1, b],
-            penalty[2, b],
-        )
-        stiffness[b] = system[0, b]
-        step[b] = sums[b, 1] - pull_of(penalty, curve, b, 1)
-    factorise(system, n_bins, 2, pivots, lower)
-    solve_factorised(pivots, lower, n_bins, 2, step)
+        block.system[0, start + b] += sums[b, 0]
+        block.step[start + b] += sums[b, 1]
+    solve_system(block, stride, _TWO, rate > 0.0)
     if direction != 0:
-        ordered = np.empty(n_ordered)
+        ordered, stiffness = np.empty(n_ordered), np.empty(n_ordered)
         for b in range(n_ordered):
-            ordered[b] = curve[b] + step[b]
+            ordered[b] = curve[start + b] + block.step[start + b]
+            stiffness[b] = sums[b, 0] + block.penalty[0, start + b]
         make_monotone(ordered, stiffness, direction)
         for b in range(n_ordered):
-            step[b] = ordered[b] - curve[b]
-    share = falling_share(sums, penalty, curve, step)
+            block.step[start + b] = ordered[b] - curve[start + b]
+    share = falling_share(block, sums, start, stride)
     for b in range(n_bins):
-        step[b] *= share
-        curve[b] += step[b]
-        effects[first + b] = curve[b]
+        step[b] = share * block.step[start + b]
+        curve[start + b] += step[b]
+        effects[first + b] = curve[start + b]
     if rate == 0.0:
         return 0.0
-    inverse_bands(pivots, lower, n_bins, 2, inverse)
-    return learn_penalties(penalty, inverse, curve, mu, 0, 1, curvature, noise, rate, n_ordered)
+    return learn_penalties(block, mu, start, stride, curvature, noise, rate, n_bins, n_ordered)
 
 
 @part
-def falling_share(
-    sums: FloatArray, penalty: FloatArray, curve: FloatArray, step: FloatArray
-) -> float:
+def falling_share(block: Block, sums: FloatArray, start: int, stride: int) -> float:
     """The share of a main effect's step that lowers the penalised loss most, at most all of it.
 
     Of the solution itself it is all; a step that was moved to a monotone end may go too far.
     """
-    slope = bend = 0.0
-    for b in range(step.shape[0]):
-        slope += step[b] * (sums[b, 1] - pull_of(penalty, curve, b, 1))
-        bend += step[b] * (sums[b, 0] * step[b] + pull_of(penalty, step, b, 1))
+    _, slope, bend = penalty_change(block, stride)
+    slope, bend = -slope, 2.0 * bend
+    for b in range(sums.shape[0]):
+        slope += block.step[start + b] * sums[b, 1]
+        bend += sums[b, 0] * block.step[start + b] ** 2
     return min(max(slope / bend, 0.0), 1.0) if bend > 0.0 else 0.0
 
 
 @kernel
+def begin_stage(
+    moments: FloatArray,
+    energy: float,
+    present: BoolArray,
+    freedom: FloatArray,
+    mean_square: float,
+    inflation: float,
+    scale: FloatArray,
+    factors: FloatArray,
+    noise: FloatArray,
+) -> None:
+    """From the moments of a stage: a step of its scale, and the noise that its curves are up to.
+
+    ``scale`` (2,) moves, ``factors`` (2, any) is what that multiplies the products with, and
+    ``noise`` (2,) is for :func:`solve`.
+    """
+    spent = 1.0
+    for j in range(freedom.shape[0]):
+        spent += 0.5 * (freedom[j, 0] + freedom[j, 1])
+    least = mean_square * inflation
+    own = local_noise(moments[UU], moments[RRUU], moments[UUUU], spent, inflation)
+    noise[0] = max(own, least)
+    own = local_noise(moments[VV], moments[RRVV], moments[VVVV], spent, inflation)
+    noise[1] = max(own, least)
+    backbone, tilt = scale_step(moments, energy, present)
+    scale[0] += backbone
+    scale[1] += tilt
+    plus, minus = math.exp(backbone + tilt), math.exp(backbone - tilt)
+    for b in range(factors.shape[1]):
+        factors[0, b], factors[1, b] = plus, minus
+
+
+@part
+def local_noise(
+    square: float, residual: float, fourth: float, spent: float, inflation: float
+) -> float:
+    """What the smoothness of backbone or tilt is learned against.
+
+    It is the noise of the rows where the stage is large. Where few rows carry the stage, as in a
+    heavy tail, its curves have taken much of their noise away: residuals are made good for the
+    freedom spent on so many rows as effectively count.
+    """
+    carrying = square * square / max(fourth, _TINY)
+    left = max(carrying - spent, _LEAST_LEFT * carrying)
+    own = max(inflation, carrying / left) if carrying > 0.0 else inflation
+    return float(residual / max(square, _TINY) * own)
+
+
+@part
 def scale_step(moments: FloatArray, energy: float, present: BoolArray) -> tuple[float, float]:
     """The step of (b0, d0) from the stage's moments, halved until the loss does not rise."""
     uu, vv, uv = moments[UU], moments[VV], moments[UV]
@@ -475,28 +592,35 @@ def scale_loss(
 
 
 @part
-def differences_trace(bands: FloatArray, at: int, stride: int, order: int) -> float:
-    """The form d' Z d for the difference d of this order that starts at position ``at``."""
+def freedom_of_size(block: Block, i: int) -> float:
+    """Element i of the diagonal of S^-1 - A^-1."""
+    return float(block.prior[0, i] - block.system[0, i])
+
+
+@part
+def freedom_of_differences(block: Block, i: int, stride: int, order: int) -> float:
+    """The form d' (S^-1 - A^-1) d for the difference d of this order that starts at position i."""
+    prior, system, j = block.prior, block.system, i + stride
+    ends = freedom_of_size(block, i)
+    middle = freedom_of_size(block, j)
+    side = prior[1, i] - system[stride, i]
     if order == 1:
-        value = bands[0, at] + bands[0, at + stride] - 2.0 * bands[stride, at]
-    else:
-        value = bands[0, at] + bands[0, at + 2 * stride] + 2.0 * bands[2 * stride, at]
-        value += 4.0 * bands[0, at + stride]
-        value -= 4.0 * (bands[stride, at] + bands[stride, at + stride])
-    return float(value)
+        return float(ends + middle - 2.0 * side)
+    ends += freedom_of_size(block, j + stride)
+    side += prior[1, j] - system[stride, j]
+    return float(ends + 4.0 * (middle - side) + 2.0 * (prior[2, i] - system[2 * stride, i]))
 
 
 @part
 def learn_penalties(
-    penalty: FloatArray,
-    inverse: FloatArray,
-    curve: FloatArray,
+    block: Block,
     mu: FloatArray,
     start: int,
     stride: int,
     curvature: float,
     noise: float,
     rate: float,
+    n_bins: int,
     n_ordered: int,
 ) -> float:
     """Generalised Fellner-Schall update of mu for one curve; return its degrees of freedom.
@@ -504,30 +628,22 @@ def learn_penalties(
     The penalties are Gaussian priors on the curve, and mu moves towards the maximum of the
     marginal likelihood (REML): mu_c = noise t_c / (theta' S_c theta) with
     t_c = mu_c [tr(S^-1 S_c) - tr(A^-1 S_c)]. A ``rate`` below one damps the change of log mu.
-    ``penalty`` are the bands of S, ``inverse`` those of A^-1; bins stand as in ``fill_penalty``.
+    Bins stand as in ``fill_penalty``; system and prior are inverted already.
     """
-    n_bins = curve.shape[0] // stride
-    prior, prior_inverse = np.empty((3, n_bins)), np.empty((3, n_bins))
-    lower, pivots = np.empty((3, n_bins)), np.empty(n_bins)
-    for b in range(n_bins):
-        for k in range(3):
-            prior[k, b] = penalty[k, start + stride * b]
-    factorise(prior, n_bins, 2, pivots, lower)
-    inverse_bands(pivots, lower, n_bins, 2, prior_inverse)
-    trace, square = np.zeros(3), np.zeros(3)
+    curve, end = block.curve, start + stride * n_ordered
+    size = first = second = of_size = of_first = of_second = 0.0
     for b in range(n_bins):
         i = start + stride * b
-        here = curve[i]
-        trace[SIZE] += prior_inverse[0, b] - inverse[0, i]
-        square[SIZE] += here * here
-        if b + 1 < n_ordered:
-            square[FIRST] += (curve[i + stride] - here) ** 2
-            trace[FIRST] += differences_trace(prior_inverse, b, 1, 1)
-            trace[FIRST] -= differences_trace(inverse, i, stride, 1)
-        if n_ordered >= SMOOTH_BINS and b + 2 < n_ordered:
-            square[SECOND] += (here - 2.0 * curve[i + stride] + curve[i + 2 * stride]) ** 2
-            trace[SECOND] += differences_trace(prior_inverse, b, 1, 2)
-            trace[SECOND] -= differences_trace(inverse, i, stride, 2)
+        size += curve[i] * curve[i]
+        of_size += freedom_of_size(block, i)
+    for i in range(start, end - stride, stride):
+        first += (curve[i + stride] - curve[i]) ** 2
+        of_first += freedom_of_differences(block, i, stride, 1)
+    if n_ordered >= SMOOTH_BINS:
+        for i in range(start, end - 2 * stride, stride):
+            second += (curve[i] - 2.0 * curve[i + stride] + curve[i + 2 * stride]) ** 2
+            of_second += freedom_of_differences(block, i, stride, 2)
+    trace, square = (of_first, of_size, of_second), (first, size, second)
     freedom = 0.0
     for c in range(3):
         if (c == FIRST and n_ordered < 2) or (c == SECOND and n_ordered < SMOOTH_BINS):

@@ -15,6 +15,12 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 # Sums may be reassociated and contracted, but infinities and NaN keep their meaning: the scoring
 # loops rely on a NaN gain never being greater than the best one.
 _FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
+_COMMON: dict[str, Any] = {
+    "nogil": True,
+    "fastmath": _FASTMATH,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,  # nothing takes kernels for functions of C
+}
 
 
 def kernel(function: _Function) -> _Function:
@@ -23,8 +29,7 @@ def kernel(function: _Function) -> _Function:
     Kernels release the GIL, so plain threads run them side by side; none uses numba's own
     threading layer, which would not survive a fork.
     """
-    compiled = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH, error_model="numpy")(function)
-    return cast("_Function", compiled)
+    return cast("_Function", numba.njit(cache=True, **_COMMON)(function))
 
 
 def part(function: _Function) -> _Function:
@@ -32,10 +37,12 @@ def part(function: _Function) -> _Function:
 
     Otherwise a process that has just compiled a kernel may call another copy of the part than one
     that reads the kernel from the cache, optimised differently: the last bits would differ.
+
+    Python cannot call a part. What would be needed for that, unpacking its arguments, took a
+    quarter of all the time to compile.
     """
-    compiled = numba.njit(
-        cache=True, nogil=True, fastmath=_FASTMATH, error_model="numpy", forceinline=True
-    )(function)
+    options = _COMMON | {"forceinline": True, "no_cpython_wrapper": True}
+    compiled = numba.njit(**options)(function)
     return cast("_Function", compiled)
 
 

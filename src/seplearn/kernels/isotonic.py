@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seplearn.kernels.arrays import FloatArray
-from seplearn.kernels.compiler import part
+from seplearn.kernels.compiler import kernel, part
 
 
 @part
@@ -31,3 +31,9 @@ def make_monotone(values: FloatArray, weights: FloatArray, sign: float) -> None:
     for pool in range(pools):
         values[start : end[pool]] = sign * level[pool]
         start = end[pool]
+
+
+@kernel
+def nearest_monotone(values: FloatArray, weights: FloatArray, sign: float) -> None:
+    """As :func:`make_monotone`, which is a part of kernels."""
+    make_monotone(values, weights, sign)

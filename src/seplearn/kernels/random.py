@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from seplearn.kernels.arrays import FloatArray, IntArray, RandomState
-from seplearn.kernels.compiler import part
+from seplearn.kernels.compiler import kernel, part
 from seplearn.kernels.sorting import first_at_least
 
 
@@ -55,3 +55,11 @@ def bootstrap_counts(
     for _ in range(n_draws):
         at = (draw_below(state, n_draws) + 0.5) * slice_
         counts[order[min(first_at_least(cumulative, at), n - 1)]] += 1.0
+
+
+@kernel
+def draw_bootstrap(
+    state: RandomState, n_draws: int, order: IntArray, cumulative: FloatArray, counts: FloatArray
+) -> None:
+    """As :func:`bootstrap_counts`, which is a part of kernels."""
+    bootstrap_counts(state, n_draws, order, cumulative, counts)

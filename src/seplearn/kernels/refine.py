@@ -334,6 +334,6 @@ def fit_single_grid(
     plus, minus = state.rows[0, 1], state.rows[0, 2]
     n_actions, _ = refine(state, rules, random, stop)
     # The positions of axis 0 hold all rows: the least-squares projection of the finished products.
-    v_plus, v_minus = solve_region(state, rules, 0, offset[1])
+    v_plus, v_minus = solve_region(state, rules, offset[0], offset[1])
     scalars = np.array([plus * v_plus, minus * v_minus])
     return state.log_factors, state.negative, scalars, n_actions

@@ -96,14 +96,18 @@ def add_moments(
 
 
 @kernel
-def weighted_residuals(residual: FloatArray, weight: FloatArray) -> tuple[float, float, float]:
-    """Sums over rows of w r, of w and of w r^2."""
-    total = mass = square = 0.0
+def weighted_residuals(
+    residual: FloatArray, working: FloatArray, weight: FloatArray
+) -> tuple[float, float, float, float]:
+    """Sums over rows of w r, of w and of w r^2 with the working weight, and of the weight."""
+    total = mass = square = everyone = 0.0
     for i in range(residual.shape[0]):
-        total += weight[i] * residual[i]
-        mass += weight[i]
-        square += weight[i] * residual[i] * residual[i]
-    return total, mass, square
+        weighted = working[i] * residual[i]
+        total += weighted
+        mass += working[i]
+        square += weighted * residual[i]
+        everyone += weight[i]
+    return total, mass, square, everyone
 
 
 @kernel

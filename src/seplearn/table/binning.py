@@ -313,13 +313,22 @@ class Bins:
         Nothing is known there but the values on both sides. A held-out row often falls into such a
         bin where rows are few.
         """
+        for part, known in self._gaps:
+            values = curve[part]
+            curve[part] = np.interp(np.arange(len(values)), known, values[known])
+
+    @cached_property
+    def _gaps(self) -> list[tuple[slice, IntArray]]:
+        """The ordered bins of every axis where some have no rows, and which of them have."""
         is_gap = self.is_ordered & (self.frequencies == 0)
+        gaps = []
         for j in np.unique(np.searchsorted(self.offset, np.flatnonzero(is_gap), "right") - 1):
             first = int(self.offset[j])
             part = slice(first, first + int(self.n_ordered[j]))
             known = np.flatnonzero(~is_gap[part])
             if len(known):
-                curve[part] = np.interp(np.arange(self.n_ordered[j]), known, curve[part][known])
+                gaps.append((part, known))
+        return gaps
 
     def axis(self, j: int) -> slice:
         """Where axis ``j`` lies in a flat array."""

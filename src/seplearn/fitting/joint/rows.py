@@ -83,9 +83,7 @@ def renew(block: RowBlock, loss: Loss) -> None:
 
 def residual_sums(block: RowBlock) -> FloatArray:
     """Sums of w r, of w and of w r^2 with the working weight, and of the weight itself."""
-    return np.array(
-        [*kernels.weighted_residuals(block.residual, block.working), block.weight.sum()]
-    )
+    return np.array(kernels.weighted_residuals(block.residual, block.working, block.weight))
 
 
 def loss_sums(block: RowBlock, loss: Loss) -> FloatArray:

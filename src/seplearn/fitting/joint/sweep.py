@@ -5,8 +5,8 @@ The loop runs over curves; rows are reached through their carrier only, one redu
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,13 +14,10 @@ from seplearn.fitting.carriers import Carrier
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.kernels.arrays import BoolArray, FloatArray
-from seplearn.kernels.block import scale_step, solve, solve_effect
-from seplearn.kernels.rows import RRUU, RRVV, UU, UUUU, VV, VVVV
+from seplearn.kernels.block import begin_stage, solve, solve_effect
+from seplearn.kernels.rows import VV
 from seplearn.losses import Loss
 
-# Share of the rows carrying a stage that is left for the noise at least: without this bound curves
-# of nearly noise-free tables would be smoothed away.
-_LEAST_LEFT = 0.5
 _IDLE = 1e-14  # mean square of a stage, in variances of y, below which there is nothing to learn
 
 
@@ -56,6 +53,36 @@ class _Noise:
     mass: float
 
 
+class _Visit(NamedTuple):
+    """What a visit to one axis of a stage works on: views, made once for all sweeps."""
+
+    axis: int
+    n_bins: int
+    penalties: FloatArray
+    place: tuple[int, int, int]
+    active: BoolArray
+    factors: FloatArray
+    freedom: FloatArray
+    reach: FloatArray
+
+
+def _visits(stage: StageCurves, axes: Axes) -> list[_Visit]:
+    """The axes of a stage with a curve that may move, in the order of a sweep."""
+    return [
+        _Visit(
+            j,
+            axes.n_bins[j],
+            stage.penalties[j],
+            axes.places[j],
+            stage.active[j],
+            np.empty((2, axes.n_bins[j])),
+            stage.freedom[j],
+            stage.reach[j],
+        )
+        for j in stage.visits(axes)
+    ]
+
+
 def sweep(
     carrier: Carrier, curves: Curves, axes: Axes, rules: Rules, n_sweeps: int, stop: BoolArray
 ) -> float:
@@ -63,7 +90,7 @@ def sweep(
 
     ``stop[0]`` is set from another thread to end early.
     """
-    visits = [stage.visits(axes) for stage in curves.stages]
+    visits = [_visits(stage, axes) for stage in curves.stages]
     for _ in range(n_sweeps):
         mean_square, mass = settle(carrier, curves, rules)
         if stop[0]:
@@ -80,13 +107,13 @@ def sweep(
 def settle(carrier: Carrier, curves: Curves, rules: Rules) -> tuple[float, float]:
     """Renew the rows' problem, move the constant; mean squared residual and total weight."""
     carrier.each(rows.renew, rules.loss)
+    total, working, square, mass = carrier.total(rows.residual_sums).tolist()
     if rules.fit_intercept:
-        total, working, *_ = carrier.total(rows.residual_sums)
-        shift = float(total / working)
+        shift = total / working
         curves.intercept += shift
         carrier.each(rows.lower, shift)
-    _, _, square, mass = carrier.total(rows.residual_sums)
-    return float(square / mass), float(mass)
+        square = max(square - shift * total, 0.0)
+    return square / mass, mass
 
 
 def _inflation(curves: Curves, mass: float) -> float:
@@ -99,7 +126,7 @@ def _sweep_stage(
     carrier: Carrier,
     number: int,
     stage: StageCurves,
-    visits: list[int],
+    visits: list[_Visit],
     axes: Axes,
     rules: Rules,
     noise: _Noise,
@@ -108,56 +135,39 @@ def _sweep_stage(
     moments = carrier.total(rows.moments, number)
     if moments[VV] < _IDLE * noise.mass:
         return
-    local = _local_noise(moments, stage, noise)
     energy = rules.energy * noise.mean_square
-    backbone, tilt = scale_step(moments, energy, stage.present)
-    stage.scale += (backbone, tilt)
-    left = visits[0] if visits else axes.order[0]
-    factors = _constant_factors(backbone, tilt, axes.n_bins[left])
-    for j in visits:
-        n_bins = axes.n_bins[j]
-        sums = carrier.total(rows.advance, number, left, factors, j, n_bins)
-        left, factors = j, np.empty((2, n_bins))
+    left = visits[0].axis if visits else axes.order[0]
+    local, factors = np.empty(2), np.empty((2, axes.n_bins[left]))
+    begin_stage(
+        moments,
+        energy,
+        stage.present,
+        stage.freedom,
+        noise.mean_square,
+        noise.inflation,
+        stage.scale,
+        factors,
+        local,
+    )
+    for visit in visits:
+        sums = carrier.total(rows.advance, number, left, factors, visit.axis, visit.n_bins)
+        left, factors = visit.axis, visit.factors
         solve(
             sums,
             stage.curves,
-            stage.penalties[j],
-            *axes.places[j],
-            stage.active[j],
+            visit.penalties,
+            *visit.place,
+            visit.active,
             stage.present,
             energy,
             local,
             rules.rate,
             rules.largest_step,
             factors,
-            stage.freedom[j],
-            stage.reach[j],
+            visit.freedom,
+            visit.reach,
         )
     carrier.each(rows.leave, number, left, factors)
-
-
-def _local_noise(moments: FloatArray, stage: StageCurves, noise: _Noise) -> FloatArray:
-    """What the smoothness of backbone and tilt is learned against.
-
-    It is the noise of the rows where the stage is large, at least that of all rows. Where few rows
-    carry the stage, as in a heavy tail, its curves have taken much of their noise away: residuals
-    are made good for the freedom spent on so many rows as effectively count.
-    """
-    local = np.empty(2)
-    spent = 0.5 * float(stage.freedom.sum()) + 1.0
-    for side, (square, residual, fourth) in enumerate(((UU, RRUU, UUUU), (VV, RRVV, VVVV))):
-        carrying = moments[square] ** 2 / max(moments[fourth], 1e-300)
-        left = max(carrying - spent, _LEAST_LEFT * carrying)
-        inflation = max(noise.inflation, carrying / left) if carrying > 0.0 else noise.inflation
-        own = moments[residual] / max(moments[square], 1e-300)
-        local[side] = max(own * inflation, noise.mean_square * noise.inflation)
-    return local
-
-
-def _constant_factors(backbone: float, tilt: float, n_bins: int) -> FloatArray:
-    factors = np.empty((2, n_bins))
-    factors[0], factors[1] = math.exp(backbone + tilt), math.exp(backbone - tilt)
-    return factors
 
 
 def _sweep_effects(
