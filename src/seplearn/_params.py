@@ -227,6 +227,20 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         (("l2", "squared_error"), ("huber", "huber")),
     ),
     Parameter(
+        "power",
+        1.5,
+        Interval(1, 2),
+        "With ``loss='tweedie'``: the variance of the target is the mean to this power, between 1 "
+        "(counts) and 2 (amounts).",
+    ),
+    Parameter(
+        "quantile",
+        0.5,
+        Interval(0.001, 0.999),
+        "With ``loss='quantile'``: the probability with which an outcome is not above its "
+        "prediction.",
+    ),
+    Parameter(
         "products",
         "difference",
         Choice(("difference", "single")),
@@ -324,6 +338,8 @@ class TSLParameters:
     trim: float = 0.5
     bootstrap: bool = True
     loss: str = "squared_error"  # a word of LOSSES
+    power: float = 1.5
+    quantile: float = 0.5
     products: Literal["difference", "single"] = "difference"
     scalars: Literal["nnls", "ols"] = "nnls"
     fit_intercept: bool = True

@@ -220,7 +220,7 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
                 data, options, validation, self.n_bootstrap, seed, workers, on_stage
             )
             model = replace(model, reference=reference_rows(data, int(self.background_size)))
-        to_y = (unit.scale, unit.origin)
+        to_y = (unit.scale, unit.origin, options.loss_function.degree)
         history = [record.scaled(*to_y) for record in records]
         self._store(schema, scaled(model, *to_y), history)
 

@@ -66,7 +66,8 @@ def make_validation(
         table, columns, y = held_out
         codes = data.bins.codes(table, columns)
         loss = options.loss_function.suited_to(data.target, data.weight)
-        return Validation(eval_set=HeldOut(codes, unit.measured(y), np.ones(len(y)), loss))
+        ones, zeros = np.ones(len(y)), np.zeros(len(y))
+        return Validation(eval_set=HeldOut(codes, unit.measured(y), ones, zeros, loss))
     n_rows = len(data.target)
     if options.early_stopping == "auto":
         chooses = float(data.weight.sum()) >= FEWEST_ROWS  # a row of weight 2 is two rows

@@ -21,6 +21,8 @@ from seplearn.losses import Loss
 # Share of the rows carrying a stage that is left for the noise at least: without this bound curves
 # of nearly noise-free tables would be smoothed away.
 _LEAST_LEFT = 0.5
+_ROUNDING = 1e-9  # of a loss
+_MOST_HALVINGS = 10
 _IDLE = 1e-14  # mean square of a stage, in variances of y, below which there is nothing to learn
 
 
@@ -63,30 +65,87 @@ def sweep(
 
     ``stop[0]`` is set from another thread to end early.
     """
-    visits = [stage.visits(axes) for stage in curves.stages]
     for _ in range(n_sweeps):
         mean_square, mass = settle(carrier, curves, rules)
         if stop[0]:
             return mean_square
         noise = _Noise(mean_square, _inflation(curves, mass), mass)
-        _sweep_effects(carrier, curves.effects, axes, rules, noise)
-        for number, stage in enumerate(curves.stages):
-            if stop[0]:
-                return mean_square
-            _sweep_stage(carrier, number, stage, visits[number], axes, rules, noise)
+        if rules.loss.overshoots:
+            _sweep_falling(carrier, curves, axes, rules, noise, stop)
+        else:
+            _sweep_once(carrier, curves, axes, rules, noise, stop)
     return settle(carrier, curves, rules)[0]
+
+
+def _sweep_once(
+    carrier: Carrier, curves: Curves, axes: Axes, rules: Rules, noise: _Noise, stop: BoolArray
+) -> None:
+    """Visit every main effect and every curve of every stage."""
+    _sweep_effects(carrier, curves.effects, axes, rules, noise)
+    for number, stage in enumerate(curves.stages):
+        if stop[0]:
+            return
+        _sweep_stage(carrier, number, stage, stage.visits(axes), axes, rules, noise)
+
+
+def _sweep_falling(
+    carrier: Carrier, curves: Curves, axes: Axes, rules: Rules, noise: _Noise, stop: BoolArray
+) -> None:
+    """A sweep, of which half is taken back until it has not raised the penalised loss.
+
+    Penalties are those that the sweep has learned, before it and after it.
+    """
+    before, loss_before = curves.copy(), _mean_loss(carrier, rules.loss)
+    working = float(carrier.total(rows.residual_sums)[1])
+    _sweep_once(carrier, curves, axes, rules, noise, stop)
+    for own, other in zip(curves.stages, before.stages, strict=True):
+        other.curvature = own.curvature
+    share = rules.loss.per_half_square / noise.mass
+    bound = loss_before + share * before.penalty(axes, curves, working)
+    for _ in range(_MOST_HALVINGS):
+        penalty = share * curves.penalty(axes, curves, working)
+        if _mean_loss(carrier, rules.loss) + penalty <= bound * (1.0 + _ROUNDING):
+            return
+        curves.move_halfway_to(before)
+        put_on_rows(carrier, curves, axes)
+
+
+def _mean_loss(carrier: Carrier, loss: Loss) -> float:
+    total, mass = carrier.total(rows.loss_sums, loss)
+    return float(total / mass)
+
+
+def put_on_rows(carrier: Carrier, curves: Curves, axes: Axes) -> None:
+    """Let the rows have the sums and the products of these curves."""
+    carrier.each(rows.predict_anew, axes.offset, curves.intercept, curves.effects.values)
+    for stage in curves.stages:
+        carrier.each(rows.add_stage, axes.offset, stage.curves, stage.scale, stage.present)
 
 
 def settle(carrier: Carrier, curves: Curves, rules: Rules) -> tuple[float, float]:
     """Renew the rows' problem, move the constant; mean squared residual and total weight."""
     carrier.each(rows.renew, rules.loss)
     if rules.fit_intercept:
-        total, working, *_ = carrier.total(rows.residual_sums)
-        shift = float(total / working)
-        curves.intercept += shift
-        carrier.each(rows.lower, shift)
+        _move_intercept(carrier, curves, rules.loss)
     _, _, square, mass = carrier.total(rows.residual_sums)
-    return float(square / mass), float(mass)
+    loss = rules.loss
+    noise = loss.dispersion if loss.dispersion is not None else float(square / mass)
+    return max(noise, loss.least_dispersion), float(mass)
+
+
+def _move_intercept(carrier: Carrier, curves: Curves, loss: Loss) -> None:
+    """The step of the constant, halved until the loss does not rise."""
+    before = _mean_loss(carrier, loss) if loss.overshoots else math.inf
+    total, working, *_ = carrier.total(rows.residual_sums)
+    shift = float(total / working)
+    curves.intercept += shift
+    carrier.each(rows.lower, shift)
+    for _ in range(_MOST_HALVINGS if loss.overshoots else 0):
+        if _mean_loss(carrier, loss) <= before:
+            return
+        shift *= 0.5
+        curves.intercept -= shift
+        carrier.each(rows.lower, -shift)
 
 
 def _inflation(curves: Curves, mass: float) -> float:
@@ -110,6 +169,7 @@ def _sweep_stage(
         return
     local = _local_noise(moments, stage, noise)
     energy = rules.energy * noise.mean_square
+    stage.curvature[:] = moments[UU], moments[VV]
     backbone, tilt = scale_step(moments, energy, stage.present)
     stage.scale += (backbone, tilt)
     left = visits[0] if visits else axes.order[0]
