@@ -7,12 +7,13 @@ import os
 from seplearn._errors import ModelFormatError
 from seplearn._params import check_parameters
 from seplearn.estimators.base import SeparationEstimator
+from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.sepals import SepALSRegressor
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.model.format import read_file
 
 _KINDS: dict[str, type[SeparationEstimator]] = {
-    kind._kind: kind for kind in (TSLRegressor, SepALSRegressor)
+    kind._kind: kind for kind in (TSLRegressor, TSLClassifier, SepALSRegressor)
 }
 
 
@@ -28,7 +29,7 @@ def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
 
     Returns
     -------
-    TSLRegressor or SepALSRegressor
+    TSLRegressor, TSLClassifier or SepALSRegressor
         As it was saved.
 
     Examples
@@ -55,4 +56,9 @@ def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
         raise ModelFormatError(f"{path}: parameters of the model are not valid: {error}") from error
     estimator._store(stored.schema, stored.model, list(stored.history))
     estimator.evaluation_ = stored.evaluation
+    is_classifier = isinstance(estimator, TSLClassifier)
+    if is_classifier != (stored.classes is not None):
+        raise ModelFormatError(f"{path}: classes belong to a classifier, and only to it")
+    if isinstance(estimator, TSLClassifier) and stored.classes is not None:
+        estimator.classes_ = stored.classes
     return estimator

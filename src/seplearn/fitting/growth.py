@@ -126,9 +126,7 @@ def _parts(
 
 
 def _held_out(data: TrainingData, rows: IntArray, loss: Loss) -> HeldOut:
-    return HeldOut(
-        data.codes[rows], data.target[rows], data.weight[rows], data.offset[rows], loss
-    )
+    return HeldOut(data.codes[rows], data.target[rows], data.weight[rows], data.offset[rows], loss)
 
 
 def _grow_forms(

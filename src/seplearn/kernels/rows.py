@@ -17,9 +17,9 @@ from seplearn.kernels.compiler import kernel
 from seplearn.kernels.sums import add_five
 
 N_MOMENTS = 9
-# Sums of w u^2, ..., w r^2 v^2 and of w u^4, w v^4, with u = P+ - P-, v = P+ + P-, residual r, all of
-# rows that were brought to the same noise. So the weight of a row counts once everywhere (a row of
-# weight 2 is two rows), what the loss adds to it in the working weight twice where a square is squared.
+# Sums of w u^2, ..., w r^2 v^2 and of w u^4, w v^4, with u = P+ - P-, v = P+ + P-, residual r, of
+# rows brought to the same noise: the weight of a row counts once everywhere (weight 2 is two
+# rows), but what the loss adds to it in the working weight counts twice in products of squares.
 UU, VV, UV, RU, RV, RRUU, RRVV, UUUU, VVVV = range(N_MOMENTS)
 
 

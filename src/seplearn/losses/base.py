@@ -58,7 +58,7 @@ class Loss(ABC):
         """The loss with the parameters it has, of those that some losses have."""
         return self
 
-    def check_target(self, y: FloatArray) -> None:
+    def check_target(self, y: FloatArray) -> None:  # noqa: B027
         """Raise for a target for which the loss is not defined."""
 
     def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:

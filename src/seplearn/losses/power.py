@@ -53,7 +53,7 @@ class PowerDeviance(Loss):
         some = np.where(target > 0.0, target, 1.0)  # whose logs and powers are finite
         if p == 1.0:
             rows = np.where(target > 0.0, target * (np.log(some) - eta), 0.0) - target + mean
-        elif p == 2.0:  # noqa: PLR2004
+        elif p == 2.0:
             rows = eta - np.log(some) + target / mean - 1.0
         else:
             own = np.where(target > 0.0, some ** (2.0 - p), 0.0) / ((1.0 - p) * (2.0 - p))

@@ -91,9 +91,7 @@ class JointFit:
         self._axes = make_axes(data, options, self._hashes)
         self.curves = starting_curves(data, options, main_effects, self._axes.order)
         self._residual = data.target - data.offset - self.curves.intercept
-        blocks = rows.row_blocks(
-            data.codes, data.target, data.weight, data.offset, self._residual
-        )
+        blocks = rows.row_blocks(data.codes, data.target, data.weight, data.offset, self._residual)
         self._carrier = LocalCarrier(blocks, workers)
         self.mean_square = math.inf
         self._energy = energy_price(data, options)
