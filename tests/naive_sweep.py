@@ -177,10 +177,12 @@ def noise_where_large(fit, stage, moved, inflation):
     share = fit.huber * moved**2
     if not np.any(share > 0):
         return 0.0
-    carrying = np.sum(share) ** 2 / np.sum(share * moved**2)
+    # What the loss says of a row counts twice, its weight once.
+    again = fit.huber / np.maximum(fit.weight, 1e-300)
+    carrying = np.sum(share) ** 2 / np.sum(share * again * moved**2)
     spent = min(np.sum(stage.freedom) / 2 + 1, carrying / 2)
     own = carrying / (carrying - spent)
-    return np.sum(share * fit.residual**2) / np.sum(share) * max(own, inflation)
+    return np.sum(share * again * fit.residual**2) / np.sum(share) * max(own, inflation)
 
 
 def scale_step(fit, stage, energy):

@@ -105,13 +105,16 @@ def refined(fit, dtype=np.uint8):
             present=np.array(stage.present),
             active=np.array(stage.active),
             penalties=np.array(stage.mu),
+            curvature=np.zeros(2),
             freedom=stage.freedom.copy(),
             reach=stage.reach.copy(),
         )
         for stage in fit.stages
     ]
     codes = np.array([axis.codes for axis in fit.axes], dtype=dtype).T
-    blocks = rows.row_blocks(codes, fit.target, fit.weight, fit.target - fit.intercept)
+    blocks = rows.row_blocks(
+        codes, fit.target, fit.weight, np.zeros(len(fit.target)), fit.target - fit.intercept
+    )
     carrier = LocalCarrier(blocks, SerialWorkers(GO_ON))
     effects = no_effects(bins)
     if fit.effects is not None:

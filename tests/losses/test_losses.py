@@ -108,7 +108,9 @@ def test_squared_error_needs_nothing():
     target, prediction, weight = rows(0)
     loss = SquaredError()
     assert loss.suited_to(target - prediction, weight) is loss
-    assert loss.constant(target, weight) == pytest.approx(np.sum(weight * target) / weight.sum())
+    assert loss.constant(target, weight, 0.0 * target) == pytest.approx(
+        np.sum(weight * target) / weight.sum()
+    )
 
 
 @given(SEEDS)
@@ -120,12 +122,12 @@ def test_hubers_constant_is_the_best_one(seed):
         return np.sum(weight * loss.of_rows(target, np.full(len(target), level)))
 
     best = minimize_scalar(total, bounds=(target.min(), target.max()), method="bounded").fun
-    assert total(Huber().constant(target, weight)) <= best * (1 + 1e-9)
+    assert total(Huber().constant(target, weight, 0.0 * target)) <= best * (1 + 1e-9)
 
 
 def test_hubers_constant_without_spread_is_the_mean():
     target = np.array([0.0, 0.0, 0.0, 0.0, 10.0])
-    assert Huber().constant(target, np.ones(5)) == pytest.approx(2.0)
+    assert Huber().constant(target, np.ones(5), np.zeros(5)) == pytest.approx(2.0)
 
 
 @given(SEEDS)

@@ -107,7 +107,8 @@ class SeparationEstimator(BaseEstimator):
         ----------
         X : array-like of shape (n, p)
         """
-        return self.model_.link.inverse(self._sums(X))
+        sums = self._sums(X)
+        return self.model_.link.inverse(sums)
 
     def _sums(self, X: Any, offset: Any = None) -> FloatArray:
         """The sums of intercept, main effects, stages and offsets: what a link takes."""

@@ -164,9 +164,9 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         ----------
         X : array-like of shape (n, p)
         """
-        second = self.model_.link.inverse(self._sums(X))
-        first = self.model_.link.inverse(-self._sums(X))  # 1 - second would lose its digits
-        return np.column_stack([first, second])
+        sums, link = self._sums(X), self.model_.link
+        # One minus the other would lose the digits of a small one.
+        return np.column_stack([link.inverse(-sums), link.inverse(sums)])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class that is more likely, shape (n,).
