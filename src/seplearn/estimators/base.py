@@ -241,7 +241,7 @@ class SeparationEstimator(BaseEstimator):
         return smaller
 
     def evaluate(
-        self, X: Any, y: Any, sample_weight: Any = None, *, keep: bool = False
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, keep: bool = False
     ) -> Evaluation:
         """Errors, calibration and residuals of the predictions for rows with a known target.
 
@@ -252,6 +252,8 @@ class SeparationEstimator(BaseEstimator):
         y : array-like of shape (n,)
             Rows where it is NaN, that is unknown, are left out.
         sample_weight : array-like of shape (n,), optional
+        offset : array-like of shape (n,), optional
+            As in ``predict``.
         keep : bool
             Remember the result in ``evaluation_``: it is then saved with the model and shown by
             reports.
@@ -265,8 +267,9 @@ class SeparationEstimator(BaseEstimator):
         200
         """
         check_is_fitted(self)
-        rows = known_rows(X, y, sample_weight)
+        rows = known_rows(X, y, sample_weight, offset)
         sums = self.model_.predict(self._codes_of(rows.table))
+        sums = sums if rows.offset is None else sums + rows.offset
         prediction = self.model_.link.inverse(sums)
         result = Evaluation.of(rows.y, prediction, rows.weight)
         if keep:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from seplearn._params import (
     CLASSIFIER_PARAMETERS,
@@ -22,6 +23,7 @@ from seplearn.estimators.rows import Asked, check_callback, fit_rows
 from seplearn.fitting.options import LOG_LOSS
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
+from seplearn.model.evaluation import Evaluation
 from seplearn.table.columns import is_missing, read_target, target_name
 from seplearn.table.schema import Schema
 from seplearn.table.training import EvalRows, TrainingRows, eval_rows, training_rows
@@ -168,6 +170,39 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         # One minus the other would lose the digits of a small one.
         return np.column_stack([link.inverse(-sums), link.inverse(sums)])
 
+    def evaluate(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, keep: bool = False
+    ) -> Evaluation:
+        """Errors and calibration of the probability of the second class.
+
+        An outcome is 1 for the second class and 0 for the first: ``rmse`` is the root of the Brier
+        score, and ``predicted`` and ``actual`` tell how often the second class occurs where it is
+        given some probability.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            Rows that the model was not fitted to; errors on training rows say little.
+        y : array-like of shape (n,)
+            Their classes.
+        sample_weight : array-like of shape (n,), optional
+        offset : array-like of shape (n,), optional
+            Added to the log-odds.
+        keep : bool
+            Remember the result in ``evaluation_``: it is then saved with the model.
+
+        Examples
+        --------
+        >>> from seplearn import TSLClassifier, datasets
+        >>> X, y = datasets.masked_interaction(600, random_state=0)
+        >>> model = TSLClassifier(n_stages=1, random_state=0).fit(X[:400], y[:400] > 0)
+        >>> model.evaluate(X[400:], y[400:] > 0).n_rows
+        200
+        """
+        check_is_fitted(self)
+        numbers = _numbers(_labels(y), self.classes_, "y")
+        return super().evaluate(X, numbers, sample_weight, offset=offset, keep=keep)
+
     def predict(self, X: Any) -> NDArray[Any]:
         """The class that is more likely, shape (n,).
 
@@ -236,8 +271,15 @@ def _eval_rows(eval_set: Any, schema: Schema, classes: NDArray[Any]) -> EvalRows
     pair = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise TypeError(f"eval_set must be a pair (X, y), got {type(eval_set).__name__}")
-    labels = _labels(pair[1])
+    return eval_rows((pair[0], _numbers(_labels(pair[1]), classes, "eval_set: y")), schema)
+
+
+def _numbers(labels: NDArray[Any], classes: NDArray[Any], name: str) -> FloatArray:
+    """1 for the second class and 0 for the first."""
     unknown = sorted(set(labels.tolist()) - set(classes.tolist()), key=str)
     if unknown:
-        raise ValueError(f"eval_set: y must have the classes seen by fit, got {unknown[0]!r}")
-    return eval_rows((pair[0], (labels == classes[1]).astype(np.float64)), schema)
+        raise ValueError(
+            f"{name} must have the classes seen by fit ({classes.tolist()}), got {unknown[0]!r}"
+        )
+    numbers: FloatArray = (labels == classes[1]).astype(np.float64)
+    return numbers

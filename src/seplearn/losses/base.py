@@ -81,6 +81,10 @@ class Loss(ABC):
     def of_rows(self, target: FloatArray, eta: FloatArray) -> FloatArray:
         """The loss of every row, before weights."""
 
+    def restrained(self, target: FloatArray, eta: FloatArray) -> FloatArray:
+        """The loss that sweeps lower: with what keeps sums from running away, if any."""
+        return self.of_rows(target, eta)
+
     def pull(self, target: FloatArray, eta: FloatArray, residual: FloatArray) -> FloatArray:  # noqa: ARG002
         """What the grids of a new stage are fitted to, each row counting the same."""
         return residual

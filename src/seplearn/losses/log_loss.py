@@ -14,6 +14,10 @@ from seplearn.losses.links import LOGIT, Link
 from seplearn.table.training import TargetUnit
 
 _NEWTON_STEPS = 50
+# Half of it times the square of the log-odds is added to the loss of a row in sweeps. Rows that are
+# certain say nothing about how certain they are: products would send them to odds that no table
+# can show. Beyond log-odds of about seven it weighs more than what a certain row still gains.
+_RESTRAINT = 1e-4
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,11 @@ class LogLoss(Loss):
 
     def working(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> Working:
         share = self.link.inverse(eta)
-        return bounded_working(eta, target - share, share * (1.0 - share), weight)
+        gradient = target - share - _RESTRAINT * eta
+        return bounded_working(eta, gradient, share * (1.0 - share) + _RESTRAINT, weight)
+
+    def restrained(self, target: FloatArray, eta: FloatArray) -> FloatArray:
+        return self.of_rows(target, eta) + 0.5 * _RESTRAINT * eta**2
 
     def of_rows(self, target: FloatArray, eta: FloatArray) -> FloatArray:
         losses: FloatArray = np.logaddexp(0.0, np.where(target > 0.5, -eta, eta))

@@ -61,10 +61,11 @@ def read_offset(offset: Any, n_rows: int) -> FloatArray | None:
     return numbers
 
 
-def known_rows(X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+def known_rows(X: Any, y: Any, sample_weight: Any, offset: Any = None) -> TrainingRows:
     """The rows with a positive weight and a known target; weights stay as they are."""
     table, y = rows_with_target(X, y, may_be_unknown=True)
     known = ~np.isnan(y)
+    added = read_offset(offset, len(y))
     if not known.any():
         raise ValueError(f"y must be known in some row, got {len(y)} rows without a value")
     weight = np.ones(len(y)) if sample_weight is None else np.asarray(read_target(sample_weight))
@@ -72,9 +73,9 @@ def known_rows(X: Any, y: Any, sample_weight: Any) -> TrainingRows:
         raise ValueError(
             f"sample_weight must have one value per row ({len(y)}), got shape {weight.shape}"
         )
-    return _weighted_rows(
-        table.rows(known), y[known], _checked_weight(weight[known], y[known]), None
-    )
+    weight = _checked_weight(weight[known], y[known])
+    rows = _weighted_rows(table.rows(known), y[known], weight, None)
+    return rows if added is None else rows._replace(offset=added[known][weight > 0])
 
 
 def _checked_weight(sample_weight: Any, y: FloatArray) -> FloatArray:

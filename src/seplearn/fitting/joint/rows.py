@@ -103,6 +103,12 @@ def loss_sums(block: RowBlock, loss: Loss) -> FloatArray:
     return np.array([np.sum(block.weight * losses), np.sum(block.weight)])
 
 
+def restrained_sums(block: RowBlock, loss: Loss) -> FloatArray:
+    """Sums of the loss that sweeps lower, and of the weight."""
+    losses = loss.restrained(block.target, block.eta)
+    return np.array([np.sum(block.weight * losses), np.sum(block.weight)])
+
+
 def lower(block: RowBlock, amount: float) -> None:
     """Take a constant off the residuals."""
     block.residual -= amount
