@@ -93,6 +93,8 @@ class JointFit:
         self._residual = data.target - data.offset - self.curves.intercept
         blocks = rows.row_blocks(data.codes, data.target, data.weight, data.offset, self._residual)
         self._carrier = LocalCarrier(blocks, workers)
+        if options.loss_function.link is not IDENTITY:  # the target itself is no sum of curves
+            self._carrier.each(rows.renew, options.loss_function)
         self.mean_square = math.inf
         self._energy = energy_price(data, options)
         self._mass = float(data.weight.sum())
