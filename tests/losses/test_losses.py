@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from seplearn.losses import LOSSES, Huber, SquaredError
+from seplearn.losses import LOSSES, Huber, LogLoss, SquaredError
 from seplearn.losses.huber import weighted_median
 from tests import naive
 
@@ -144,4 +144,9 @@ def test_a_problem_that_changes_is_learned_from_at_half_the_rate():
     assert {name: loss.rate for name, loss in LOSSES.items()} == {
         "squared_error": 1.0,
         "huber": 0.5,
+        "poisson": 1.0,
+        "gamma": 1.0,
+        "tweedie": 1.0,
+        "quantile": 0.5,
     }
+    assert LogLoss().rate == 1.0

@@ -29,6 +29,7 @@ from seplearn.table.schema import Schema
 from seplearn.table.training import EvalRows, TrainingRows, eval_rows, training_rows
 
 _N_CLASSES = 2
+_OF_ONE_KIND = "y must have labels of one kind, got strings and numbers"
 
 
 @documented(CLASSIFIER_PARAMETERS)
@@ -219,9 +220,16 @@ def _labels(y: Any) -> NDArray[Any]:
     """The labels of all rows, none missing."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
-    values = column_or_1d(np.asarray(read_target(y)), warn=True)
-    if any(is_missing(value) for value in values.tolist()):
+    given = read_target(y)
+    # As they are: in an array of strings a number or NaN beside them would be one more string.
+    each = np.array(given, dtype=object).ravel().tolist() if isinstance(given, list) else None
+    values = column_or_1d(np.asarray(given), warn=True)
+    if any(is_missing(value) for value in each or values.tolist()):
         raise ValueError("y must not have missing values, got NaN or None in some row")
+    if each and len({isinstance(value, str) for value in each}) > 1:
+        raise TypeError(_OF_ONE_KIND)
+    if values.dtype.kind in "mM":
+        raise TypeError("y must have labels that are strings, booleans or numbers, got dates")
     check_classification_targets(values)
     labels: NDArray[Any] = values.astype(object) if values.dtype.kind == "U" else values
     return labels
@@ -231,9 +239,9 @@ def _two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], FloatArray]:
     try:
         classes, numbers = np.unique(labels, return_inverse=True)
     except TypeError as error:
-        raise TypeError("y must have labels of one kind, got strings and numbers") from error
+        raise TypeError(_OF_ONE_KIND) from error
     if len(classes) == 1:
-        raise ValueError(f"y must have two classes, got one class only: {classes[0]!r}")
+        raise ValueError(f"y must have two classes, got one class only: {classes.tolist()[0]!r}")
     if len(classes) != _N_CLASSES:
         raise ValueError(
             f"Only binary classification is supported: y must have two classes, got {len(classes)}."
@@ -260,7 +268,7 @@ def _class_weights(given: Any, classes: NDArray[Any], labels: NDArray[Any]) -> F
 
 def _check_both_weighed(rows: TrainingRows, classes: NDArray[Any]) -> None:
     if np.ptp(rows.y) == 0.0:
-        only = classes[int(rows.y[0])]
+        only = classes.tolist()[int(rows.y[0])]
         raise ValueError(
             f"y must have two classes in the rows of positive weight, got one class only: {only!r}"
         )

@@ -18,10 +18,10 @@ from seplearn.estimators.base import SeparationRegressor, restored_on_failure
 from seplearn.estimators.rows import Asked, check_callback, fit_rows
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
-from seplearn.losses import LOSSES
+from seplearn.losses import LOSSES, Loss
 from seplearn.table.columns import target_name
 from seplearn.table.schema import Schema
-from seplearn.table.training import eval_rows, training_rows
+from seplearn.table.training import EvalRows, eval_rows, training_rows
 
 
 @documented(TSL_PARAMETERS)
@@ -193,10 +193,14 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         check_parameters(TSL_PARAMETERS, self.get_params(deep=False))
         check_callback(callback)
         rows = training_rows(X, y, sample_weight, groups, offset)
-        LOSSES[self.loss].check_target(rows.y)
+        loss = LOSSES[self.loss].with_shape(float(self.power), float(self.quantile))
+        loss.check_target(rows.y)
         schema = Schema.of(rows.table, target_name(y))
         asked = Asked(eval_set, groups, offset)
-        held_out = None if eval_set is None else eval_rows(eval_set, schema, offset is not None)
+        held_out = None
+        if eval_set is not None:
+            held_out = eval_rows(eval_set, schema, offset is not None)
+            _check_eval_target(loss, held_out)
         parameters = self._plain_parameters()
         model, history = fit_rows(rows, parameters, asked, held_out, callback)
         self._store(schema, model, history)
@@ -272,3 +276,10 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
             )
         models = (self.model_.with_scalars(r.scalars, r.intercept) for r in self.history_)
         return (model.predict(codes) for model in models)
+
+
+def _check_eval_target(loss: Loss, rows: EvalRows) -> None:
+    try:
+        loss.check_domain(rows.y)
+    except ValueError as error:
+        raise ValueError(f"eval_set: {error}") from error

@@ -58,8 +58,12 @@ class Loss(ABC):
         """The loss with the parameters it has, of those that some losses have."""
         return self
 
-    def check_target(self, y: FloatArray) -> None:  # noqa: B027
+    def check_domain(self, y: FloatArray) -> None:  # noqa: B027
         """Raise for a target for which the loss is not defined."""
+
+    def check_target(self, y: FloatArray) -> None:
+        """Raise for a target to which no model can be fitted."""
+        self.check_domain(y)
 
     def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:
         """What the target is measured in while it is fitted."""

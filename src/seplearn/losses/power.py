@@ -14,6 +14,8 @@ from seplearn.losses.base import Loss, Working, bounded_working
 from seplearn.losses.links import LOG, Link
 from seplearn.table.training import TargetUnit
 
+_LARGEST_RATIO = 1e100  # of a target to its prediction: squares of weights stay numbers
+
 
 @dataclass(frozen=True)
 class PowerDeviance(Loss):
@@ -27,11 +29,14 @@ class PowerDeviance(Loss):
     def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:  # noqa: ARG002
         return TargetUnit(0.0, 1.0)
 
-    def check_target(self, y: FloatArray) -> None:
+    def check_domain(self, y: FloatArray) -> None:
         smallest = float(y.min())
         if smallest < 0.0 or (self.power >= 2.0 and smallest == 0.0):
             rule = "positive" if self.power >= 2.0 else "zero or positive"
             raise out_of_range("y", f"{rule} for this loss, whose predictions are", smallest)
+
+    def check_target(self, y: FloatArray) -> None:
+        self.check_domain(y)
         if not y.any():
             raise ValueError("y must be positive in some row for this loss, got zeros only")
 
@@ -46,19 +51,22 @@ class PowerDeviance(Loss):
     def working(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> Working:
         mean = self.link.inverse(eta)
         curvature = mean ** (2.0 - self.power)
-        return bounded_working(eta, curvature * (target / mean - 1.0), curvature, weight)
+        with np.errstate(over="ignore"):
+            times = np.minimum(target / mean, _LARGEST_RATIO)
+        return bounded_working(eta, curvature * (times - 1.0), curvature, weight)
 
     def of_rows(self, target: FloatArray, eta: FloatArray) -> FloatArray:
         mean, p = self.link.inverse(eta), self.power
         some = np.where(target > 0.0, target, 1.0)  # whose logs and powers are finite
-        if p == 1.0:
-            rows = np.where(target > 0.0, target * (np.log(some) - eta), 0.0) - target + mean
-        elif p == 2.0:
-            rows = eta - np.log(some) + target / mean - 1.0
-        else:
-            own = np.where(target > 0.0, some ** (2.0 - p), 0.0) / ((1.0 - p) * (2.0 - p))
-            rows = own - target * mean ** (1.0 - p) / (1.0 - p) + mean ** (2.0 - p) / (2.0 - p)
-        deviance: FloatArray = 2.0 * np.maximum(rows, 0.0)
+        with np.errstate(over="ignore"):  # infinitely wrong
+            if p == 1.0:
+                rows = np.where(target > 0.0, target * (np.log(some) - eta), 0.0) - target + mean
+            elif p == 2.0:
+                rows = eta - np.log(some) + target / mean - 1.0
+            else:
+                own = np.where(target > 0.0, some ** (2.0 - p), 0.0) / ((1.0 - p) * (2.0 - p))
+                rows = own - target * mean ** (1.0 - p) / (1.0 - p) + mean ** (2.0 - p) / (2.0 - p)
+            deviance: FloatArray = 2.0 * np.maximum(rows, 0.0)
         return deviance
 
     def pull(self, target: FloatArray, eta: FloatArray, residual: FloatArray) -> FloatArray:  # noqa: ARG002
@@ -66,7 +74,9 @@ class PowerDeviance(Loss):
         mean = self.link.inverse(eta)
         root = mean ** (1.0 - 0.5 * self.power)
         typical = float(np.sqrt(np.mean(root**2)))
-        return root / typical * np.minimum(target / mean - 1.0, 20.0)
+        with np.errstate(over="ignore"):
+            times = target / mean
+        return root / typical * np.minimum(times - 1.0, 20.0)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ class Quantile(Loss):
         "the pinball loss, whose best prediction is not exceeded with the probability ``quantile``"
     )
     degree: ClassVar[int] = 1
+    per_half_square: ClassVar[float] = 1.0
     rate: float = 0.5
     quantile: float = 0.5
     corner: float = 1e-3

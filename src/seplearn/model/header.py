@@ -86,11 +86,19 @@ def read_labels(values: Any) -> Labels:
     given = table(values, {"kind", "labels"}, "the classes")
     labels, kind = given["labels"], given["kind"]
     require(isinstance(labels, list) and len(labels) >= 2, "a classifier has two classes or more")
-    single = {"str": str, "bool": bool}.get(kind, float if str(kind).startswith("float") else int)
+    known = type(kind) is str and kind in _KINDS_OF_LABELS
+    require(known, "kind of the labels of the classes")
+    single = {"str": str, "bool": bool}.get(kind, float if kind.startswith("float") else int)
     require(all(type(label) is single for label in labels), "labels of the classes")
-    require(kind in _KINDS_OF_LABELS, "kind of the labels of the classes")
     require(len(set(labels)) == len(labels), "classes must be distinct")
-    return np.array(labels, dtype=object if kind == "str" else kind)
+    if single is int:
+        limits = np.iinfo(kind)
+        inside = all(limits.min <= label <= limits.max for label in labels)
+        require(inside, "labels of the classes are too large for their kind")
+    with np.errstate(over="ignore"):
+        read: Labels = np.array(labels, dtype=object if kind == "str" else kind)
+    require(read.tolist() == labels, "labels of the classes are too large for their kind")
+    return read
 
 
 def plain_parameter(value: Any) -> Any:

@@ -93,6 +93,8 @@ class JointFit:
         self._residual = data.target - data.offset - self.curves.intercept
         blocks = rows.row_blocks(data.codes, data.target, data.weight, data.offset, self._residual)
         self._carrier = LocalCarrier(blocks, workers)
+        if options.loss_function.link is not IDENTITY:  # the target itself is no sum of curves
+            self._carrier.each(rows.begin, options.loss_function, self.curves.intercept)
         self.mean_square = math.inf
         self._energy = energy_price(data, options)
         self._mass = float(data.weight.sum())
@@ -344,8 +346,14 @@ def energy_price(data: TrainingData, options: FitOptions) -> float:
 
     Without an intercept products must carry the level of the target, which is no cancellation;
     it would cost more than all the rest, so the price is in units of the target's mean square.
+    Sweeps multiply it by the noise that is left. That is a share of the variance of the target, as
+    its unit is the standard deviation; with a link it is made a share of the noise around a
+    constant, or large counts would pay for being large.
     """
-    if options.fit_intercept or options.loss_function.link is not IDENTITY:
+    loss = options.loss_function
+    if loss.link is not IDENTITY:
+        return options.energy / _around_constant(data, loss)[1]
+    if options.fit_intercept:
         return options.energy
     return options.energy / float(np.average(data.target**2, weights=data.weight) or 1.0)
 
@@ -423,12 +431,24 @@ def first_penalties(data: TrainingData, options: FitOptions) -> FloatArray:
 
 
 def _information(data: TrainingData, loss: Loss) -> float:
-    """Curvature of the loss per row at the best constant; 1 for squared error."""
+    """Curvature of the loss per row at the best constant, over the noise; 1 for squared error."""
     if loss.link is IDENTITY:
         return 1.0
+    curvature, noise = _around_constant(data, loss)
+    return curvature / noise
+
+
+def _around_constant(data: TrainingData, loss: Loss) -> tuple[float, float]:
+    """Curvature of a loss with a link per row at the best constant, and the noise around it.
+
+    Of squared error both are 1, as the target is measured in its standard deviation.
+    """
     level = loss.constant(data.target, data.weight, data.offset) + data.offset
-    working = loss.working(data.target, level, data.weight).weight
-    return float(working.sum() / data.weight.sum())
+    response, working = loss.working(data.target, level, data.weight)
+    mass = float(data.weight.sum())
+    found = float(np.sum(working * (response - level) ** 2)) / mass
+    noise = found if loss.dispersion is None else loss.dispersion
+    return float(working.sum()) / mass, max(noise, loss.least_dispersion, 1e-300)
 
 
 def constant_model(data: TrainingData, options: FitOptions) -> SeparationModel:

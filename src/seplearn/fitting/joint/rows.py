@@ -82,6 +82,13 @@ def reweighted(blocks: list[RowBlock], weight: FloatArray) -> list[RowBlock]:
     return copies
 
 
+def begin(block: RowBlock, loss: Loss, intercept: float) -> None:
+    """Take the first least-squares problem of a loss with a link, at a constant."""
+    eta = block.offset + intercept
+    block.response, block.working = loss.working(block.target, eta, block.weight)
+    block.residual[:] = block.response - eta
+
+
 def renew(block: RowBlock, loss: Loss) -> None:
     """Take the least-squares problem of the next sweep at the sums of this moment."""
     response, block.working = loss.working(block.target, block.eta, block.weight)
