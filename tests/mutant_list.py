@@ -623,7 +623,10 @@ JOINT = Group(
         ("> _LARGEST_LEVEL or main_effects", "> _LARGEST_LEVEL"),
         ("if options.fit_intercept and far else", "if far else"),
         ("first_penalties(data, options)[:, 0]", "0.1 * first_penalties(data, options)[:, 0]"),
-        ("options.loss_function.constant(data.target, data.weight)", "float(np.mean(data.target))"),
+        (
+            "options.loss_function.constant(data.target, data.weight, data.offset)",
+            "float(np.mean(data.target))",
+        ),
         ("weight = axes.bins.frequencies[part] + 1e-12", "weight = np.ones(n_ordered)"),
         ("float(branch.coefficient_sign * direction)", "float(direction)"),
         ("if sign * direction > 0 else", "if sign * direction < 0 else"),

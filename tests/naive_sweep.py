@@ -8,6 +8,7 @@ minimises is in ``naive.py``.
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass
 
@@ -37,6 +38,7 @@ class Stage:
     freedom: np.ndarray  # (axes, 2)
     active: np.ndarray  # (axes, 2): which of beta and delta may move; the others are flat
     reach: np.ndarray  # (axes, 2): what the predictions would lose with a curve
+    curvature: tuple[float, float] = (0.0, 0.0)  # along b0 and d0, when its last sweep began
 
     @property
     def has_tilt(self):
@@ -59,6 +61,7 @@ class Rules:
     fit_intercept: bool = True
     learns: bool = True
     rate: float = 1.0
+    family: str = "squares"  # or "logistic", "poisson"
 
 
 @dataclass
@@ -72,6 +75,10 @@ class Fit:
     intercept: float = 0.0
     huber: np.ndarray | None = None  # the rows' weights in this sweep
     effects: Effects | None = None
+    offset: np.ndarray | float = 0.0
+    response: np.ndarray | None = None  # what the sums are fitted to in this sweep
+    n_halved: int = 0  # sweeps of which a part was taken back
+    n_constants_halved: int = 0
 
     def products(self, stage):
         """P+ and P- of a stage on every row; zero where the stage has none."""
@@ -84,22 +91,55 @@ class Fit:
         return np.array(out)
 
     @property
-    def residual(self):
+    def eta(self):
         stages = (self.products(stage) for stage in self.stages)
-        said = self.intercept + sum(plus - minus for plus, minus in stages)
+        said = self.offset + self.intercept + sum(plus - minus for plus, minus in stages)
         if self.effects is not None:
             pairs = zip(self.axes, self.effects.values, strict=True)
             said = said + sum(axis.at_rows(values) for axis, values in pairs)
-        return self.target - said
+        return said
+
+    @property
+    def residual(self):
+        return (self.target if self.response is None else self.response) - self.eta
 
     def weigh(self):
-        """Huber's weights at the residuals of this moment; they hold until the next sweep."""
-        pairs = zip(self.weight, self.residual, strict=True)
-        self.huber = np.array([naive.huber(w, r, self.rules.threshold) for w, r in pairs])
+        """The least-squares problem at the sums of this moment; it holds until the next sweep.
+
+        Of least squares Huber's weights. Of others the problem of Newton's method: the response
+        eta + gradient / curvature with the weight curvature, which is raised for a row that would
+        ask for a step of more than 100.
+        """
+        if self.rules.family == "squares":
+            pairs = zip(self.weight, self.residual, strict=True)
+            self.huber = np.array([naive.huber(w, r, self.rules.threshold) for w, r in pairs])
+            return
+        eta = self.eta
+        if self.rules.family == "logistic":
+            mean = 1.0 / (1.0 + np.exp(-eta))
+            curvature = mean * (1.0 - mean)
+        else:
+            mean = np.exp(eta)
+            curvature = mean
+        curvature = np.maximum(curvature, np.abs(self.target - mean) / 100.0)
+        self.response = eta + (self.target - mean) / curvature
+        self.huber = self.weight * curvature
+
+    @property
+    def loss(self):
+        """Sum of the losses of all rows: minus the log-likelihood, up to what is the same."""
+        eta = self.eta
+        if self.rules.family == "logistic":
+            rows = np.log1p(np.exp(eta)) - self.target * eta
+        else:
+            rows = np.exp(eta) - self.target * eta
+        return np.sum(self.weight * rows)
 
     @property
     def mean_square(self):
-        return np.sum(self.huber * self.residual**2) / np.sum(self.weight)
+        """The noise: of yes and no it is known, and of counts at least one."""
+        found = np.sum(self.huber * self.residual**2) / np.sum(self.weight)
+        return {"squares": found, "logistic": 1.0, "poisson": max(found, 1.0)}[self.rules.family]
 
 
 def sweep(fit, n_sweeps=1):
@@ -107,20 +147,77 @@ def sweep(fit, n_sweeps=1):
     for _ in range(n_sweeps):
         fit.weigh()
         move_intercept(fit)
-        mean_square, inflation = fit.mean_square, noise_inflation(fit)
-        for j in fit.visits if fit.effects else ():
-            if fit.effects.active[j]:
-                update_effect(fit, j, mean_square * inflation)
-        for stage in fit.stages:
-            sweep_stage(fit, stage, mean_square, inflation)
+        before = copy.deepcopy(fit)
+        sweep_once(fit)
+        if fit.rules.family != "squares":
+            halve(fit, before)
     fit.weigh()
     move_intercept(fit)
     return fit.mean_square
 
 
+def sweep_once(fit):
+    mean_square, inflation = fit.mean_square, noise_inflation(fit)
+    for j in fit.visits if fit.effects else ():
+        if fit.effects.active[j]:
+            update_effect(fit, j, mean_square * inflation)
+    for stage in fit.stages:
+        sweep_stage(fit, stage, mean_square, inflation)
+
+
+def halve(fit, before):
+    """Go half of the way back until the loss with the penalties learned is no larger than it was.
+
+    At most ten times: what is left then is a thousandth of the sweep.
+    """
+    start = before.loss + roughness(before, fit)
+    for k in range(10):
+        if fit.loss + roughness(fit, fit) <= start + 1e-9 * abs(start):
+            return
+        fit.n_halved += k == 0
+        for stage, old in zip(fit.stages, before.stages, strict=True):
+            pairs = zip(stage.curves, old.curves, strict=True)
+            stage.curves = [(new + was) / 2 for new, was in pairs]
+            stage.scale = (stage.scale + old.scale) / 2
+        if fit.effects is not None:
+            pairs = zip(fit.effects.values, before.effects.values, strict=True)
+            fit.effects.values = [(new + was) / 2 for new, was in pairs]
+        fit.intercept = (fit.intercept + before.intercept) / 2
+
+
+def roughness(fit, learned):
+    """Half the penalties of the curves of a fit, as strong as those of another are."""
+    total = 0.0
+    for j, axis in enumerate(fit.axes):
+        shape = axis.n_bins, axis.n_ordered
+        for stage, other in zip(fit.stages, learned.stages, strict=True):
+            for side in np.flatnonzero(stage.active[j]):
+                S = naive.penalty(other.mu[j][side], other.curvature[side], *shape)
+                total += stage.curves[j][side] @ S @ stage.curves[j][side] / 2
+        if fit.effects is not None and fit.effects.active[j]:
+            S = naive.penalty(learned.effects.mu[j], np.sum(learned.huber), *shape)
+            total += fit.effects.values[j] @ S @ fit.effects.values[j] / 2
+    return total
+
+
 def move_intercept(fit):
-    if fit.rules.fit_intercept:
-        fit.intercept += np.average(fit.residual, weights=fit.huber)
+    """The mean residual; of a loss that is no square half of it, and so on, until it falls."""
+    if not fit.rules.fit_intercept:
+        return
+    start, shift = fit.intercept, np.average(fit.residual, weights=fit.huber)
+    fit.intercept = start + shift
+    if fit.rules.family == "squares":
+        return
+    moved = fit.loss
+    fit.intercept = start
+    before = fit.loss
+    fit.intercept = start + shift
+    fit.n_constants_halved += moved > before
+    for _ in range(10):
+        if fit.loss <= before:
+            return
+        shift = shift / 2
+        fit.intercept = start + shift
 
 
 def noise_inflation(fit):
@@ -157,6 +254,7 @@ def sweep_stage(fit, stage, mean_square, inflation):
     plus, minus = fit.products(stage)
     if np.sum(fit.huber * (plus + minus) ** 2) < 1e-14 * np.sum(fit.weight):
         return
+    stage.curvature = tuple(np.sum(fit.huber * moved**2) for moved in (plus - minus, plus + minus))
     noise = [
         max(noise_where_large(fit, stage, moved, inflation), mean_square * inflation)
         for moved in (plus - minus, plus + minus)
@@ -177,10 +275,12 @@ def noise_where_large(fit, stage, moved, inflation):
     share = fit.huber * moved**2
     if not np.any(share > 0):
         return 0.0
-    carrying = np.sum(share) ** 2 / np.sum(share * moved**2)
+    # What the loss says of a row counts twice, its weight once.
+    again = fit.huber / np.maximum(fit.weight, 1e-300)
+    carrying = np.sum(share) ** 2 / np.sum(share * again * moved**2)
     spent = min(np.sum(stage.freedom) / 2 + 1, carrying / 2)
     own = carrying / (carrying - spent)
-    return np.sum(share * fit.residual**2) / np.sum(share) * max(own, inflation)
+    return np.sum(share * again * fit.residual**2) / np.sum(share) * max(own, inflation)
 
 
 def scale_step(fit, stage, energy):

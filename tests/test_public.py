@@ -12,8 +12,9 @@ import pytest
 from sklearn.base import clone
 
 import seplearn
-from seplearn import SepALSRegressor, TSLRegressor, explain, plots
+from seplearn import SepALSRegressor, TSLClassifier, TSLRegressor, explain, plots
 from seplearn._params import (
+    CLASSIFIER_PARAMETERS,
     SEPALS_PARAMETERS,
     TSL_PARAMETERS,
     SepALSParameters,
@@ -29,8 +30,8 @@ ROOT = Path(__file__).parents[1]
 def test_exported_names():
     assert sorted(seplearn.__all__) == [
         "Branch", "Evaluation", "ModelFormatError", "SepALSRegressor", "SeparationModel",
-        "SizePath", "Stage", "StageRecord", "TSLRegressor", "__version__", "datasets", "explain",
-        "load_model", "report",
+        "SizePath", "Stage", "StageRecord", "TSLClassifier", "TSLRegressor", "__version__",
+        "datasets", "explain", "load_model", "report",
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
@@ -60,13 +61,18 @@ def test_version_is_the_newest_of_the_changelog():
     assert newest.group(1) == seplearn.__version__
 
 
-ESTIMATORS = {TSLRegressor: TSL_PARAMETERS, SepALSRegressor: SEPALS_PARAMETERS}
+ESTIMATORS = {
+    TSLRegressor: TSL_PARAMETERS,
+    TSLClassifier: CLASSIFIER_PARAMETERS,
+    SepALSRegressor: SEPALS_PARAMETERS,
+}
 
 
 @pytest.mark.parametrize(("estimator", "table"), ESTIMATORS.items())
 def test_the_parameter_table_is_the_signature(estimator, table):
     signature = inspect.signature(estimator).parameters
-    assert [p.name for p in table] == list(signature)
+    assert sorted(p.name for p in table) == sorted(signature)
+    assert table[0].name == next(iter(signature))  # all others are given by name
     for parameter in table:
         assert signature[parameter.name].default == parameter.default
         parameter.rule.check(parameter.name, parameter.default)
@@ -180,5 +186,5 @@ def test_importing_the_package_is_cheap_and_names_come_when_asked_for():
         "assert seplearn.plots.plot_curve is not None"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-    with pytest.raises(AttributeError, match="no attribute 'TSLClassifier'"):
-        _ = seplearn.TSLClassifier
+    with pytest.raises(AttributeError, match="no attribute 'TSLTransformer'"):
+        _ = seplearn.TSLTransformer

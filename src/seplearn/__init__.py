@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seplearn import datasets, explain, report
     from seplearn._errors import ModelFormatError
+    from seplearn.estimators.classifier import TSLClassifier
     from seplearn.estimators.load import load_model
     from seplearn.estimators.sepals import SepALSRegressor
     from seplearn.estimators.tsl import TSLRegressor
@@ -22,6 +23,7 @@ __all__ = [
     "SizePath",
     "Stage",
     "StageRecord",
+    "TSLClassifier",
     "TSLRegressor",
     "__version__",
     "datasets",
@@ -40,6 +42,7 @@ _PLACES = {
     "Stage": "seplearn.model",
     "SizePath": "seplearn.model",
     "StageRecord": "seplearn.model",
+    "TSLClassifier": "seplearn.estimators.classifier",
     "TSLRegressor": "seplearn.estimators.tsl",
     "load_model": "seplearn.estimators.load",
 }

@@ -17,6 +17,7 @@ import numpy as np
 
 from seplearn._rules import (
     Choice,
+    ClassWeights,
     Columns,
     Directions,
     Flag,
@@ -228,6 +229,20 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         (("l2", "squared_error"), ("huber", "huber")),
     ),
     Parameter(
+        "power",
+        1.5,
+        Interval(1, 2),
+        "With ``loss='tweedie'``: the variance of the target is the mean to this power, between 1 "
+        "(counts) and 2 (amounts).",
+    ),
+    Parameter(
+        "quantile",
+        0.5,
+        Interval(0.001, 0.999),
+        "With ``loss='quantile'``: the probability with which an outcome is not above its "
+        "prediction.",
+    ),
+    Parameter(
         "products",
         "difference",
         Choice(("difference", "single")),
@@ -298,12 +313,11 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
 
 # Without __eq__ and __repr__: estimators have those of scikit-learn.
 @dataclass(eq=False, repr=False)
-class TSLParameters:
-    """The parameters of :class:`seplearn.TSLRegressor`, and the ``__init__`` that stores them."""
+class JointParameters:
+    """The parameters of joint refinement, and the ``__init__`` that stores them."""
 
     n_stages: int = 32
     _: KW_ONLY
-    refine: Literal["joint", "scalars"] = "joint"
     main_effects: Literal["auto"] | bool = "auto"
     n_starts: int = 1
     smoothness: Literal["auto"] | float = "auto"
@@ -314,7 +328,6 @@ class TSLParameters:
     n_bootstrap: int = 0
     n_grids: int = 4
     n_splits: int = 30
-    decay: float = 1.0
     split_try: int = 10
     colsample: float = 0.8
     min_interval_samples: int = 5
@@ -324,9 +337,6 @@ class TSLParameters:
     anchor: Literal["medoid", "centroid"] = "medoid"
     trim: float = 0.5
     bootstrap: bool = True
-    loss: str = "squared_error"  # a word of LOSSES
-    products: Literal["difference", "single"] = "difference"
-    scalars: Literal["nnls", "ols"] = "nnls"
     fit_intercept: bool = True
     max_bins: Literal["auto"] | int = "auto"
     categorical_features: Any = "auto"
@@ -336,6 +346,45 @@ class TSLParameters:
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int = 0
+
+
+@dataclass(eq=False, repr=False)
+class TSLParameters(JointParameters):
+    """The parameters of :class:`seplearn.TSLRegressor`: also those of the paper, and the loss."""
+
+    _: KW_ONLY
+    refine: Literal["joint", "scalars"] = "joint"
+    decay: float = 1.0
+    loss: str = "squared_error"  # a word of LOSSES
+    power: float = 1.5
+    quantile: float = 0.5
+    products: Literal["difference", "single"] = "difference"
+    scalars: Literal["nnls", "ols"] = "nnls"
+
+
+@dataclass(eq=False, repr=False)
+class ClassifierParameters(JointParameters):
+    """The parameters of :class:`seplearn.TSLClassifier`."""
+
+    _: KW_ONLY
+    class_weight: Any = None
+
+
+# What only a regressor has.
+_OF_REGRESSION = {
+    "refine", "decay", "loss", "power", "quantile", "products", "scalars",
+}  # fmt: skip
+CLASSIFIER_PARAMETERS: tuple[Parameter, ...] = (
+    *(parameter for parameter in TSL_PARAMETERS if parameter.name not in _OF_REGRESSION),
+    Parameter(
+        "class_weight",
+        None,
+        ClassWeights(),
+        "What a row counts besides its ``sample_weight``, by its class: None, 'balanced' (all "
+        "classes together count the same), or a weight per class, as a dict. Probabilities are "
+        "then those of a table in which the classes have these shares.",
+    ),
+)
 
 
 _SHARED = {

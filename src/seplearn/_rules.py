@@ -71,6 +71,24 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class ClassWeights:
+    """None, "balanced", or a positive weight per class; whether they are classes, the fit sees."""
+
+    def __str__(self) -> str:
+        return "None, 'balanced' or a dict of a positive weight per class"
+
+    def check(self, name: str, value: Any) -> None:
+        if value is None or (isinstance(value, str) and value == "balanced"):
+            return
+        if not isinstance(value, Mapping):
+            kind = out_of_range if isinstance(value, str) else wrong_type
+            raise kind(name, str(self), value)
+        for weight in value.values():
+            if not is_real(weight) or not 0 < weight < math.inf:
+                raise out_of_range(name, str(self), value)
+
+
+@dataclass(frozen=True)
 class Flag:
     """True or False."""
 
@@ -179,4 +197,15 @@ class Directions:
             raise wrong_type(name, str(self), value)
 
 
-Rule = Interval | Choice | Flag | Seed | Jobs | Verbosity | Columns | WordOr | Directions
+Rule = (
+    ClassWeights
+    | Interval
+    | Choice
+    | Flag
+    | Seed
+    | Jobs
+    | Verbosity
+    | Columns
+    | WordOr
+    | Directions
+)

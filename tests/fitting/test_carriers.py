@@ -22,7 +22,9 @@ def make_carrier(workers, n=230):
     rng = np.random.default_rng(0)
     codes = np.stack([rng.integers(0, b, n) for b in N_BINS], axis=1).astype(np.uint8)
     target, weight = rng.normal(size=n), rng.uniform(0.5, 2.0, n)
-    carrier = LocalCarrier(rows.row_blocks(codes, target, weight, target - 0.1), workers)
+    carrier = LocalCarrier(
+        rows.row_blocks(codes, target, weight, np.full(len(target), 0.1), target - 0.1), workers
+    )
     for _ in range(2):
         curves, scale = rng.normal(0, 0.5, (2, 12)), rng.normal(0, 0.3, 2)
         carrier.each(rows.add_stage, OFFSET, curves, scale, BOTH)
@@ -110,7 +112,9 @@ def test_other_weights_leave_the_rows_alone():
 @pytest.mark.usefixtures("small_blocks")
 def test_residuals_of_blocks_are_views_of_one_array():
     residual = np.zeros(100)
-    blocks = rows.row_blocks(np.zeros((100, 1), np.uint8), residual, np.ones(100), residual)
+    blocks = rows.row_blocks(
+        np.zeros((100, 1), np.uint8), residual, np.ones(100), np.zeros(100), residual
+    )
     LocalCarrier(blocks, SERIAL).each(rows.lower, 1.0)
     assert (residual == -1.0).all()
 

@@ -434,7 +434,7 @@ def test_rows_that_several_fits_predict_count_once():
     parts, mass = parts_of(data, n_starts=17)
     assert len(parts) == 17
     assert mass == pytest.approx(data.weight.sum())
-    held = HeldOut(data.codes, data.target, np.ones(90), SquaredError())
+    held = HeldOut(data.codes, data.target, np.ones(90), np.zeros(90), SquaredError())
     parts, mass = parts_of(data, n_starts=3, validation=Validation(eval_set=held))
     assert len(parts) == 3
     assert mass == 90.0

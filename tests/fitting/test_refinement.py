@@ -352,7 +352,7 @@ def test_a_model_without_stages_is_the_best_constant():
     assert constant_model(data, options()).intercept == pytest.approx(mean)
     assert constant_model(data, options(fit_intercept=False)).intercept == 0.0
     robust = constant_model(data, options(loss="huber")).intercept
-    assert robust == LOSSES["huber"].constant(data.target, data.weight) != mean
+    assert robust == LOSSES["huber"].constant(data.target, data.weight, data.offset) != mean
 
 
 def test_rounding_is_taken_out_of_constrained_curves():

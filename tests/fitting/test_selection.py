@@ -213,7 +213,7 @@ def test_the_losses_of_held_out_rows_are_those_of_the_loss(loss):
         naive_loss(abs(y - predicted), loss.grid_threshold)
         for y, predicted in zip(target, prediction, strict=True)
     ]
-    held = HeldOut(np.zeros((50, 1), dtype=np.uint16), target, weight, loss)
+    held = HeldOut(np.zeros((50, 1), dtype=np.uint16), target, weight, np.zeros(50), loss)
     np.testing.assert_allclose(held.losses(prediction), expected, rtol=1e-12)
     for odd in (np.inf, np.nan, 1e200):  # NaN would be the smallest of all errors
         assert (held.losses(np.full(50, odd)) > 1e150).all()

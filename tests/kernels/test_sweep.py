@@ -15,7 +15,8 @@ from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.fitting.joint.sweep import Rules as SweepRules
 from seplearn.fitting.joint.sweep import sweep
-from seplearn.losses import Huber, SquaredError
+from seplearn.losses import Huber, LogLoss, SquaredError
+from seplearn.losses.power import Poisson
 from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
 from tests import naive_sweep
 from tests.naive_sweep import Axis, Fit, Rules, Stage
@@ -44,12 +45,14 @@ def random_fit(
     scale_spread=0.2,
     active=None,
     effects=None,
+    offset=None,
     **rules,
 ):
     """Stages on every kind of axis, and a target that lies ``noise`` from what they say.
 
-    ``size`` multiplies their curves, ``effects`` is the size of main effects. The last ordered bin
-    of one axis has no rows.
+    Of yes and no, and of counts, it is the log-odds or the log of the mean that does. ``size``
+    multiplies the curves, ``effects`` is the size of main effects, ``offset`` that of offsets. The
+    last ordered bin of one axis has no rows.
     """
     rng = np.random.default_rng(seed)
     axes = [
@@ -82,7 +85,15 @@ def random_fit(
         mu = np.exp(log_mu + rng.normal(size=(len(axes), 3)))
         moves = np.arange(len(axes)) != seed % 7  # one of them rests, in most fits
         fit.effects = naive_sweep.Effects(curves, moves, mu, np.full(len(axes), freedom))
-    fit.target = noise * rng.normal(size=n) - fit.residual
+    if offset is not None:
+        fit.offset = offset * rng.normal(size=n)
+    around = fit.eta + noise * rng.normal(size=n)
+    if fit.rules.family == "logistic":
+        fit.target = (rng.random(n) < 1.0 / (1.0 + np.exp(-around))).astype(float)
+    elif fit.rules.family == "poisson":
+        fit.target = rng.poisson(np.exp(np.minimum(around, 5.0))).astype(float)
+    else:
+        fit.target = around
     return fit
 
 
@@ -105,13 +116,17 @@ def refined(fit, dtype=np.uint8):
             present=np.array(stage.present),
             active=np.array(stage.active),
             penalties=np.array(stage.mu),
+            curvature=np.array(stage.curvature),
             freedom=stage.freedom.copy(),
             reach=stage.reach.copy(),
         )
         for stage in fit.stages
     ]
     codes = np.array([axis.codes for axis in fit.axes], dtype=dtype).T
-    blocks = rows.row_blocks(codes, fit.target, fit.weight, fit.target - fit.intercept)
+    offset = np.zeros(len(fit.target)) + fit.offset
+    blocks = rows.row_blocks(
+        codes, fit.target, fit.weight, offset, fit.target - offset - fit.intercept
+    )
     carrier = LocalCarrier(blocks, SerialWorkers(GO_ON))
     effects = no_effects(bins)
     if fit.effects is not None:
@@ -125,7 +140,8 @@ def refined(fit, dtype=np.uint8):
         carrier.each(rows.add_stage, axes.offset, stage.curves, stage.scale, stage.present)
     given = dict(vars(fit.rules))
     threshold, learns = given.pop("threshold"), given.pop("learns")
-    loss = SquaredError() if math.isinf(threshold) else Huber(threshold)
+    squares = SquaredError() if math.isinf(threshold) else Huber(threshold)
+    loss = {"logistic": LogLoss(), "poisson": Poisson()}.get(given.pop("family"), squares)
     rules = SweepRules(loss=loss, **(given | {"rate": given["rate"] * learns}))
     return carrier, curves, axes, rules
 
@@ -208,6 +224,14 @@ CASES = {
     "main effects, nothing learned": {"effects": 1.0, "learns": False},
     "mu at its lower bounds": {"noise": 1e-5, "log_mu": np.log(3e-9)},
     "mu at its upper bounds": {"noise": 30.0, "size": 0.0, "log_mu": np.log([5e2, 5e4, 5e6])},
+    "offsets": {"offset": 2.0},
+    "logistic": {"family": "logistic"},
+    "logistic, main effects": {"family": "logistic", "effects": 1.0, "noise": 2.0},
+    "logistic, far off": {"family": "logistic", "noise": 6.0, "log_mu": -9.0, "effects": 2.0},
+    "poisson": {"family": "poisson", "size": 0.5, "effects": 0.5},
+    "poisson with offsets": {"family": "poisson", "size": 0.5, "offset": 1.0, "rate": 0.5},
+    "poisson, far off": {"family": "poisson", "size": 0.5, "noise": 4.0, "effects": 1.0},
+    "poisson, no intercept": {"family": "poisson", "size": 0.5, "fit_intercept": False},
 }
 
 
@@ -218,10 +242,45 @@ def test_a_sweep_is_that_of_the_oracle(case):
 
 
 @pytest.mark.parametrize(
-    "name", ["plain", "huber", "damped learning", "no intercept", "main effects"]
-)
+    "name",
+    [
+        "plain", "huber", "damped learning", "no intercept", "main effects", "logistic",
+        "poisson with offsets", "poisson, far off",
+    ],
+)  # fmt: skip
 def test_several_sweeps_are_those_of_the_oracle(name):
     check(random_fit(7, **CASES[name]), 4, np.uint16)
+
+
+@pytest.mark.parametrize("name", ["logistic, far off", "poisson, far off"])
+def test_sweeps_that_go_too_far_are_among_those_of_the_oracle(name):
+    fits = [random_fit(seed, **CASES[name]) for seed in range(4)]
+    for fit in fits:
+        naive_sweep.sweep(fit, 1)
+    assert sum(fit.n_halved for fit in fits) >= 1
+    if CASES[name]["family"] == "poisson":
+        assert sum(fit.n_constants_halved for fit in fits) >= 1
+
+
+@given(st.integers(0, 10**6), st.sampled_from([None, 1.0]))
+def test_penalties_are_those_of_the_oracle(seed, effects):
+    """Its matrices have a little more on the size, which no comparison needs."""
+    fit = random_fit(seed, effects=effects)
+    strong = random_fit(seed, effects=effects, log_mu=2.0, size=0.5, scale=(0.5, 0.3))
+    for stage in strong.stages:
+        stage.curvature = (3.0, 7.0)
+    for old, new in zip(fit.stages, strong.stages, strict=True):
+        old.curvature = new.curvature
+    strong.huber = np.full(60, 0.5)
+    _, curves, axes, _ = refined(fit)
+    _, others, _, _ = refined(strong)
+    expected = naive_sweep.roughness(fit, strong)
+    assert curves.penalty(axes, others, 30.0) == pytest.approx(expected, rel=1e-4)
+    curves.move_halfway_to(others)
+    for stage, (one, other) in zip(curves.stages, zip(fit.stages, strong.stages), strict=True):
+        close(stage.scale, (one.scale + other.scale) / 2)
+        means = [(a + b) / 2 for a, b in zip(one.curves, other.curves, strict=True)]
+        close(stage.curves, np.concatenate(means, axis=1))
 
 
 @given(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from seplearn.losses import LOSSES, Huber, SquaredError
+from seplearn.losses import LOSSES, Huber, LogLoss, SquaredError
 from seplearn.losses.huber import weighted_median
 from tests import naive
 
@@ -108,7 +108,9 @@ def test_squared_error_needs_nothing():
     target, prediction, weight = rows(0)
     loss = SquaredError()
     assert loss.suited_to(target - prediction, weight) is loss
-    assert loss.constant(target, weight) == pytest.approx(np.sum(weight * target) / weight.sum())
+    assert loss.constant(target, weight, 0.0 * target) == pytest.approx(
+        np.sum(weight * target) / weight.sum()
+    )
 
 
 @given(SEEDS)
@@ -120,12 +122,12 @@ def test_hubers_constant_is_the_best_one(seed):
         return np.sum(weight * loss.of_rows(target, np.full(len(target), level)))
 
     best = minimize_scalar(total, bounds=(target.min(), target.max()), method="bounded").fun
-    assert total(Huber().constant(target, weight)) <= best * (1 + 1e-9)
+    assert total(Huber().constant(target, weight, 0.0 * target)) <= best * (1 + 1e-9)
 
 
 def test_hubers_constant_without_spread_is_the_mean():
     target = np.array([0.0, 0.0, 0.0, 0.0, 10.0])
-    assert Huber().constant(target, np.ones(5)) == pytest.approx(2.0)
+    assert Huber().constant(target, np.ones(5), np.zeros(5)) == pytest.approx(2.0)
 
 
 @given(SEEDS)
@@ -142,4 +144,9 @@ def test_a_problem_that_changes_is_learned_from_at_half_the_rate():
     assert {name: loss.rate for name, loss in LOSSES.items()} == {
         "squared_error": 1.0,
         "huber": 0.5,
+        "poisson": 1.0,
+        "gamma": 1.0,
+        "tweedie": 1.0,
+        "quantile": 0.5,
     }
+    assert LogLoss().rate == 1.0

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from seplearn._params import Parameter, check_parameters
@@ -20,6 +20,7 @@ from seplearn.export.json import to_plain
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.refit import refit_scalars
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
+from seplearn.losses import IDENTITY
 from seplearn.model.edit import select_stages
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
@@ -28,11 +29,11 @@ from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.stage import Stage
 from seplearn.table.columns import Table, open_table
 from seplearn.table.schema import Schema
-from seplearn.table.training import known_rows, training_rows
+from seplearn.table.training import known_rows, read_offset, training_rows
 
 
-class SeparationEstimator(RegressorMixin, BaseEstimator):
-    """A regressor whose fit leaves a :class:`SeparationModel` behind in ``model_``."""
+class SeparationEstimator(BaseEstimator):
+    """An estimator whose fit leaves a :class:`SeparationModel` behind in ``model_``."""
 
     _kind: ClassVar[str]  # its name in model files
     _parameters: ClassVar[tuple[Parameter, ...]]
@@ -106,8 +107,15 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         ----------
         X : array-like of shape (n, p)
         """
+        sums = self._sums(X)
+        return self.model_.link.inverse(sums)
+
+    def _sums(self, X: Any, offset: Any = None) -> FloatArray:
+        """The sums of intercept, main effects, stages and offsets: what a link takes."""
         codes = self._codes(X)
-        return self.model_.predict(codes)
+        sums = self.model_.predict(codes)
+        added = read_offset(offset, len(codes))
+        return sums if added is None else sums + added
 
     def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
         """Bootstrap interval of the prediction, shape (n, 2): lower and upper end.
@@ -137,7 +145,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
                 "predict_interval needs bootstrap replicates: fit TSLRegressor with "
                 "n_bootstrap=100 (SepALSRegressor, and select_stages with rows given, make none)"
             )
-        return self.model_.interval(codes, share)
+        return self.model_.link.inverse(self.model_.interval(codes, share))
 
     def predict_stages(self, X: Any) -> FloatArray:
         """Contribution of every stage, shape (n, n_stages).
@@ -219,6 +227,11 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
             raise ValueError("sample_weight must come with X and y, whose rows it weighs")
         model = select_stages(self.model_, chosen)
         if X is not None:
+            if self.model_.link is not IDENTITY:
+                raise ValueError(
+                    "X and y must not be given: lambda are refitted by least squares, and this "
+                    f"model's sum is a {self.model_.link.scale}"
+                )
             rows = training_rows(X, y, sample_weight)
             data = TrainingData(model.bins, self._codes_of(rows.table), rows.y, rows.weight)
             scalars: Any = getattr(self, "scalars", "nnls")  # SepALS has no such parameter
@@ -228,7 +241,7 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         return smaller
 
     def evaluate(
-        self, X: Any, y: Any, sample_weight: Any = None, *, keep: bool = False
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, keep: bool = False
     ) -> Evaluation:
         """Errors, calibration and residuals of the predictions for rows with a known target.
 
@@ -239,6 +252,8 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         y : array-like of shape (n,)
             Rows where it is NaN, that is unknown, are left out.
         sample_weight : array-like of shape (n,), optional
+        offset : array-like of shape (n,), optional
+            As in ``predict``.
         keep : bool
             Remember the result in ``evaluation_``: it is then saved with the model and shown by
             reports.
@@ -252,8 +267,10 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         200
         """
         check_is_fitted(self)
-        rows = known_rows(X, y, sample_weight)
-        prediction = self.model_.predict(self._codes_of(rows.table))
+        rows = known_rows(X, y, sample_weight, offset)
+        sums = self.model_.predict(self._codes_of(rows.table))
+        sums = sums if rows.offset is None else sums + rows.offset
+        prediction = self.model_.link.inverse(sums)
         result = Evaluation.of(rows.y, prediction, rows.weight)
         if keep:
             self.evaluation_ = result
@@ -275,7 +292,13 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
         check_parameters(self._parameters, params)  # they may have been set after the fit
         history = tuple(self.history_)
         stored = StoredModel(
-            self.model_, self._schema, history, params, self._kind, self.evaluation_
+            self.model_,
+            self._schema,
+            history,
+            params,
+            self._kind,
+            self.evaluation_,
+            getattr(self, "classes_", None),
         )
         write_file(path, stored)
 
@@ -300,6 +323,14 @@ class SeparationEstimator(RegressorMixin, BaseEstimator):
     def _codes_of(self, table: Table) -> CodeArray:
         columns = self._schema.columns_in(table, type(self).__name__)
         return self.model_.bins.codes(table, columns)
+
+
+class SeparationRegressor(RegressorMixin, SeparationEstimator):
+    """One that predicts numbers."""
+
+
+class SeparationClassifier(ClassifierMixin, SeparationEstimator):
+    """One that predicts classes."""
 
 
 def _plain(value: Any) -> Any:

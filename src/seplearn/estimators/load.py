@@ -7,12 +7,18 @@ import os
 from seplearn._errors import ModelFormatError
 from seplearn._params import check_parameters
 from seplearn.estimators.base import SeparationEstimator
+from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.sepals import SepALSRegressor
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.model.format import read_file
 
 _KINDS: dict[str, type[SeparationEstimator]] = {
-    kind._kind: kind for kind in (TSLRegressor, SepALSRegressor)
+    kind._kind: kind for kind in (TSLRegressor, TSLClassifier, SepALSRegressor)
+}
+_LINKS = {
+    TSLRegressor._kind: ("identity", "log"),
+    TSLClassifier._kind: ("logit",),
+    SepALSRegressor._kind: ("identity",),
 }
 
 
@@ -28,7 +34,7 @@ def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
 
     Returns
     -------
-    TSLRegressor or SepALSRegressor
+    TSLRegressor, TSLClassifier or SepALSRegressor
         As it was saved.
 
     Examples
@@ -55,4 +61,23 @@ def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
         raise ModelFormatError(f"{path}: parameters of the model are not valid: {error}") from error
     estimator._store(stored.schema, stored.model, list(stored.history))
     estimator.evaluation_ = stored.evaluation
+    if stored.model.link.name not in _LINKS[stored.estimator]:
+        link = stored.model.link.name
+        raise ModelFormatError(f"{path}: the link {link!r} is not one of {stored.estimator}")
+    is_classifier = isinstance(estimator, TSLClassifier)
+    if is_classifier != (stored.classes is not None):
+        raise ModelFormatError(f"{path}: classes belong to a classifier, and only to it")
+    if isinstance(estimator, TSLClassifier) and stored.classes is not None:
+        if len(stored.classes) != 2:
+            raise ModelFormatError(f"{path}: a classifier must have two classes")
+        estimator.classes_ = stored.classes
+        _name_by_classes(estimator)
     return estimator
+
+
+def _name_by_classes(estimator: TSLClassifier) -> None:
+    """Weights of classes by their labels: in a file every key is a string."""
+    weights = estimator.class_weight
+    if isinstance(weights, dict):
+        labels = {str(label): label for label in estimator.classes_.tolist()}
+        estimator.class_weight = {labels.get(key, key): w for key, w in weights.items()}

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seplearn._params import SEPALS_PARAMETERS, SepALSParameters, check_parameters, documented
 from seplearn._workers import ThreadWorkers, n_threads
-from seplearn.estimators.base import SeparationEstimator, restored_on_failure
+from seplearn.estimators.base import SeparationRegressor, restored_on_failure
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.reference import reference_rows
 from seplearn.fitting.sepals import fit_sepals
@@ -26,7 +26,7 @@ from seplearn.table.training import TargetUnit, training_rows
 
 @documented(SEPALS_PARAMETERS)
 @dataclass(eq=False, repr=False)  # once more, so that messages about arguments have this name
-class SepALSRegressor(SepALSParameters, SeparationEstimator):
+class SepALSRegressor(SepALSParameters, SeparationRegressor):
     """A sum of products of signed curves, fitted by alternating least squares.
 
     The model is ``m(x) = c + sum_l s_l prod_j g_lj(x_j)`` with factors of any sign, each a

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from sklearn.utils import check_random_state
-
-from seplearn._errors import wrong_type
 from seplearn._params import (
     TSL_PARAMETERS,
     TSLParameters,
@@ -18,24 +14,19 @@ from seplearn._params import (
     from_paper_names,
     paper_settings,
 )
-from seplearn._workers import ThreadWorkers, n_threads
-from seplearn.estimators.base import SeparationEstimator, restored_on_failure
-from seplearn.fitting.fit import check_options, fit_model, make_validation
-from seplearn.fitting.options import FitOptions, TrainingData
-from seplearn.fitting.progress import Callback, progress
-from seplearn.fitting.reference import reference_rows
+from seplearn.estimators.base import SeparationRegressor, restored_on_failure
+from seplearn.estimators.rows import Asked, check_callback, fit_rows
+from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
-from seplearn.model.edit import scaled
-from seplearn.table.binning import bin_table, bins_at_most
+from seplearn.losses import LOSSES, Loss
 from seplearn.table.columns import target_name
-from seplearn.table.constraints import feature_directions
-from seplearn.table.schema import Schema, categorical_columns
-from seplearn.table.training import eval_rows, training_rows
+from seplearn.table.schema import Schema
+from seplearn.table.training import EvalRows, eval_rows, training_rows
 
 
 @documented(TSL_PARAMETERS)
 @dataclass(eq=False, repr=False)  # once more, so that messages about arguments have this name
-class TSLRegressor(TSLParameters, SeparationEstimator):
+class TSLRegressor(TSLParameters, SeparationRegressor):
     """Tensor Separation Learning: a sum of stages, each a difference of two positive products.
 
     The model is ``m(x) = c + sum_l (lambda_plus prod_j a_plus_j(x_j) - lambda_minus prod_j
@@ -149,6 +140,7 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
         *,
         eval_set: Any = None,
         groups: Any = None,
+        offset: Any = None,
         callback: Callback | None = None,
     ) -> TSLRegressor:
         """Fit the model.
@@ -159,16 +151,20 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
             Numbers, and levels (see ``categorical_features``); either may be missing. An infinite
             number falls into the first or last bin of its column.
         y : array-like of shape (n,), Series or one-column table
-            Finite numbers.
+            Finite numbers; counts must not be negative, amounts (``loss="gamma"``) be positive.
         sample_weight : array-like of shape (n,), optional
             Non-negative. A weight is a number of rows: 2 is the same as having the row twice, 0 as
             leaving it out. Weights whose mean is below 0.5 or above 10 are not numbers of rows:
             they are divided by their mean. Bins do not depend on weights.
         eval_set : pair (X, y), optional
-            Rows on which the number of stages is chosen, instead of rows held out of ``X``.
+            Rows on which the number of stages is chosen, instead of rows held out of ``X``; with
+            offsets (X, y, offset).
         groups : array-like of shape (n,), optional
             Rows of one group are held out together when the number of stages is chosen: give it
             when rows of a group are alike (a patient, a building, a day).
+        offset : array-like of shape (n,), optional
+            Added to the sum of the curves, and not learned. With a log link the log of an exposure
+            (years insured, population): the curves then tell of rates.
         callback : callable, optional
             Called as ``callback(stage, record)`` after each new :class:`Stage` of the first of
             the models that grow side by side, with its :class:`StageRecord`; with
@@ -181,7 +177,7 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
             The fitted estimator itself.
         """
         with restored_on_failure(self):
-            self._fit(X, y, sample_weight, eval_set, groups, callback)
+            self._fit(X, y, sample_weight, eval_set, groups, offset, callback)
         return self
 
     def _fit(
@@ -191,38 +187,59 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
         sample_weight: Any,
         eval_set: Any,
         groups: Any,
+        offset: Any,
         callback: Callback | None,
     ) -> None:
         check_parameters(TSL_PARAMETERS, self.get_params(deep=False))
-        if callback is not None and not callable(callback):
-            raise wrong_type("callback", "a callable or None", callback)
-        rows = training_rows(X, y, sample_weight, groups)
+        check_callback(callback)
+        rows = training_rows(X, y, sample_weight, groups, offset)
+        loss = LOSSES[self.loss].with_shape(float(self.power), float(self.quantile))
+        loss.check_target(rows.y)
         schema = Schema.of(rows.table, target_name(y))
-        categorical = categorical_columns(rows.table, self.categorical_features)
-        directions = feature_directions(rows.table, self.monotonic_cst, categorical)
-        options = FitOptions(**self._plain_parameters(), directions=directions)
-        check_options(options, self.early_stopping, self.n_bootstrap, eval_set, groups)
-        held_out = None if eval_set is None else eval_rows(eval_set, schema)
-        unit = options.loss_function.unit(rows.y, rows.weight, options.fit_intercept)
-        with (
-            ThreadWorkers(n_threads(self.n_jobs)) as workers,
-            progress(self.n_stages, unit, bool(self.verbose), callback) as on_stage,
-        ):
-            bins, codes = bin_table(
-                rows.table, rows.weight, categorical, bins_at_most(self.max_bins, len(rows.y)),
-                self.min_category_count,
-                workers.map,
-            )  # fmt: skip
-            data = TrainingData(bins, codes, unit.measured(rows.y), rows.weight)
-            validation = make_validation(data, options, held_out, unit, rows.groups)
-            seed = np.random.SeedSequence(check_random_state(self.random_state).randint(2**31))
-            model, records = fit_model(
-                data, options, validation, self.n_bootstrap, seed, workers, on_stage
-            )
-            model = replace(model, reference=reference_rows(data, int(self.background_size)))
-        to_y = (unit.scale, unit.origin)
-        history = [record.scaled(*to_y) for record in records]
-        self._store(schema, scaled(model, *to_y), history)
+        asked = Asked(eval_set, groups, offset)
+        held_out = None
+        if eval_set is not None:
+            held_out = eval_rows(eval_set, schema, offset is not None)
+            _check_eval_target(loss, held_out)
+        parameters = self._plain_parameters()
+        model, history = fit_rows(rows, parameters, asked, held_out, callback)
+        self._store(schema, model, history)
+
+    def predict(self, X: Any, offset: Any = None) -> FloatArray:
+        """Predicted target, shape (n,): the intercept plus main effects and all stages.
+
+        With a loss that has a log link (``poisson``, ``gamma``, ``tweedie``) that sum is the log of
+        the prediction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        offset : array-like of shape (n,), optional
+            Added to the sum, as in ``fit``.
+        """
+        sums = self._sums(X, offset)
+        return self.model_.link.inverse(sums)
+
+    def predict_sum(self, X: Any, offset: Any = None) -> FloatArray:
+        """The sum itself, shape (n,): what explanations add up to.
+
+        It is the prediction, or its log with a loss that has a log link.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        offset : array-like of shape (n,), optional
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.rents(300, random_state=0)
+        >>> model = TSLRegressor(n_stages=1, loss="gamma", random_state=0).fit(X, y)
+        >>> bool(np.allclose(np.exp(model.predict_sum(X)), model.predict(X)))
+        True
+        """
+        return self._sums(X, offset)
 
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """Prediction of the model as it was after each stage; needs ``refine="scalars"``.
@@ -259,3 +276,10 @@ class TSLRegressor(TSLParameters, SeparationEstimator):
             )
         models = (self.model_.with_scalars(r.scalars, r.intercept) for r in self.history_)
         return (model.predict(codes) for model in models)
+
+
+def _check_eval_target(loss: Loss, rows: EvalRows) -> None:
+    try:
+        loss.check_domain(rows.y)
+    except ValueError as error:
+        raise ValueError(f"eval_set: {error}") from error

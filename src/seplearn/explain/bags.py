@@ -117,4 +117,5 @@ def bags(model: Any, stage: int) -> BagCurves:
         kept=np.isin(np.arange(len(bag.scalars)), bag.kept),
         anchor=bag.anchor,
         library=subject.schema.library,
+        quantity=subject.quantity,
     )

@@ -114,4 +114,5 @@ def main_effects(model: Any, *, level: float = 0.9) -> MainEffects:
         spread=effect_spreads(fitted.effects, bins),
         bands=() if band is None else tuple(band[:, part] for part in parts),
         library=subject.schema.library,
+        quantity=subject.quantity,
     )

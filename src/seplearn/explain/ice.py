@@ -58,7 +58,7 @@ class IndividualExpectation(Explanation):
         """One row per row and bin."""
         n_rows, n_bins = self.values.shape
         value = np.tile(self.axis.describe().values, n_rows)
-        what = "prediction" if self.stage is None else "contribution"
+        what = self.quantity if self.stage is None else "contribution"
         (name,) = distinct_names([self.name], {"row", what})
         rows = np.repeat(np.arange(n_rows), n_bins)
         return {"row": rows, name: value, what: self.values.ravel()}
@@ -115,6 +115,7 @@ def ice(
         stage=None if stage is None else int(stage),
         stage_name=None if stage is None else subject.stage_names[stage],
         library=subject.schema.library,
+        quantity=subject.quantity,
     )
 
 

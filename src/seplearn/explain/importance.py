@@ -183,6 +183,7 @@ def mean_sizes(
         n_rows=len(rows.codes),
         bands=band_of(others, level),
         library=subject.schema.library,
+        quantity=subject.quantity,
     )
 
 

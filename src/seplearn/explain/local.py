@@ -193,6 +193,7 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
         interval=band_of([other.predict(codes)[0] for other in fitted.replicates], level),
         remarks=_remarks(subject, table, columns, codes[0]),
         library=subject.schema.library or table.library,
+        quantity=subject.quantity,
     )
 
 

@@ -115,4 +115,5 @@ def maps(model: Any, stage: int, features: Any) -> StageMap:
         tilt=tilt,
         support=None if reference is None else support(bins, reference, chosen),
         library=subject.schema.library,
+        quantity=subject.quantity,
     )

@@ -158,6 +158,7 @@ def _importance(
         effect_spread=None if model.effects is None else effect_spreads(model.effects, counted),
         bands=bands or {},
         library=subject.schema.library,
+        quantity=subject.quantity,
     )
 
 

@@ -114,6 +114,7 @@ def reconstruct(model: Any, stage: int, X: Any = None, *, background: Any = None
         direct=parts.evaluate(codes, bins),
         rebuilt=rebuilt,
         library=subject.schema.library,
+        quantity=subject.quantity,
     )
 
 

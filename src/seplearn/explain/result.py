@@ -14,11 +14,18 @@ from seplearn.table.columns import make_frame
 _LONGEST_VALUE = 60
 
 
+_BESIDE = ("library", "quantity")  # not worth showing among the numbers
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Numbers first: attributes and :meth:`frame`; then :meth:`plot`."""
+    """Numbers first: attributes and :meth:`frame`; then :meth:`plot`.
+
+    ``quantity`` is what the numbers are of: the prediction, or its log, or the log-odds of a class.
+    """
 
     library: str | None = field(default=None, kw_only=True)
+    quantity: str = field(default="prediction", kw_only=True)
     _figure: ClassVar[str]
 
     def _columns(self) -> dict[str, Any]:
@@ -67,7 +74,7 @@ class Explanation:
         return html
 
     def __repr__(self) -> str:
-        shown = ((f.name, getattr(self, f.name)) for f in fields(self) if f.name != "library")
+        shown = ((f.name, getattr(self, f.name)) for f in fields(self) if f.name not in _BESIDE)
         return f"{type(self).__name__}({', '.join(f'{n}={_brief(v)}' for n, v in shown)})"
 
 

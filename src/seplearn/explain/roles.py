@@ -254,6 +254,7 @@ def roles(model: Any, *, threshold: float = 0.1, background: Any = None) -> Role
         effects=_effects(subject, threshold),
         effects_weight=effects_weight,
         library=subject.schema.library,
+        quantity=subject.quantity,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -26,12 +27,12 @@ _LONG_NUMBER = 5  # digits: one of four may be a year
 def told(summary: Summary) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Headings and sentences; the first part has no heading."""
     if not summary.features:
-        return (("", (*_opening(summary), "Every prediction is the same.")),)
+        return (("", (*_opening(summary), f"Every {summary.quantity} is the same.")),)
     parts = [
         ("", _opening(summary)),
-        ("What moves the prediction, and by how much on average", _movers(summary)),
+        (f"What moves the {summary.quantity}, and by how much on average", _movers(summary)),
         ("What acts together", _together(summary)),
-        ("Where the prediction changes its sign", _signs(summary)),
+        (f"Where the {summary.quantity} changes its sign", _signs(summary)),
         ("Whose effect is turned upside down", _turned(summary)),
     ]
     if summary.unused:
@@ -63,7 +64,8 @@ def _opening(summary: Summary) -> tuple[str, ...]:
     size = () if summary.size is None else (f"Its size: {summary.size}.",)
     mean, spread = (_rounded(v, summary.spread) for v in (summary.mean, summary.spread))
     rows = count(summary.n_rows, "row")
-    spoken = f"Predictions have mean {mean} and standard deviation {spread} ({rows})."
+    what = "Predictions have" if summary.quantity == "prediction" else f"The {summary.quantity} has"
+    spoken = f"{what} mean {mean} and standard deviation {spread} ({rows})."
     return (text, *size, spoken)
 
 
@@ -104,17 +106,27 @@ def _dependence(one: FeatureSummary, summary: Summary) -> str:
     last = len(curve) - 1
     if turns == 0:
         way = "raises" if curve[last] > curve[0] else "lowers"
-        return f"It {way} the prediction from {point(0)} to {point(last)}."
+        times = _times(float(curve[last] - curve[0]), summary.quantity)
+        return f"It {way} the {summary.quantity} from {point(0)} to {point(last)}{times}."
     if turns == 1 and inner:
         first, then = ("raises", "lowers") if inner[0] == high else ("lowers", "raises")
         return (
-            f"It {first} the prediction from {point(0)} to {point(inner[0])}, then {then} it to "
-            f"{point(last)}."
+            f"It {first} the {summary.quantity} from {point(0)} to {point(inner[0])}, "
+            f"then {then} it to {point(last)}."
         )
+    times = _times(float(curve[high] - curve[low]), summary.quantity)
     return (
-        f"The prediction turns {count(turns, 'time')}: lowest is {point(low)}, highest "
-        f"{point(high)}."
+        f"The {summary.quantity} turns {count(turns, 'time')}: lowest is {point(low)}, highest "
+        f"{point(high)}{times}."
     )
+
+
+def _times(difference: float, quantity: str) -> str:
+    """What a difference of logs is on the scale that people know: a factor."""
+    if quantity == "prediction":
+        return ""
+    what = "odds" if quantity.startswith("log-odds") else "prediction"
+    return f", the {what} times {math.exp(min(difference, 700.0)):.3g}"
 
 
 def _rounded(value: float, span: float) -> str:
@@ -145,8 +157,8 @@ def _together(summary: Summary) -> tuple[str, ...]:
     alone, two = float(shares.main.sum()), float(pairs.sum())
     more = max(0.0, 1.0 - alone - two)
     whole = (
-        f"Of the variance of the prediction, features explain {percent(alone)} by themselves, "
-        f"pairs {percent(two)}, three or more together {percent(more)}."
+        f"Of the variance of the {summary.quantity}, features explain {percent(alone)} "
+        f"by themselves, pairs {percent(two)}, three or more together {percent(more)}."
     )
     names = [brief(name) for name in shares.names]
     strongest = [k for k in np.argsort(-pairs, kind="stable") if pairs[k] >= _SMALLEST]
@@ -195,8 +207,8 @@ def _turned(summary: Summary) -> tuple[str, ...]:
         if one.way:
             other = "falls" if one.way == "rises" else "rises"
             what = (
-                f"The prediction {one.way} with {brief(one.name)} for {percent(1.0 - one.turned)} "
-                f"of the rows and {other} for {percent(one.turned)}"
+                f"The {summary.quantity} {one.way} with {brief(one.name)} for "
+                f"{percent(1.0 - one.turned)} of the rows and {other} for {percent(one.turned)}"
             )
         else:
             what = (

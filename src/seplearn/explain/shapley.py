@@ -140,6 +140,7 @@ def shapley(
         texts=texts,
         index=getattr(X, "index", None) if table.library == "pandas" else None,
         library=subject.schema.library,
+        quantity=subject.quantity,
     )
 
 

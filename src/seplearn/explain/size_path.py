@@ -120,4 +120,5 @@ def size_path(model: Any) -> SizeChoice:
         paths=subject.model.size_paths,
         n_stages=len(subject.model.stages),
         library=subject.schema.library,
+        quantity=subject.quantity,
     )

@@ -123,6 +123,7 @@ def stages(
         n_rows=len(weight),
         region=", ".join(f"{key}: {value}" for key, value in (region or {}).items()),
         library=subject.schema.library,
+        quantity=subject.quantity,
     )
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from seplearn._errors import did_you_mean, out_of_range, wrong_type
 from seplearn.kernels.arrays import CodeArray
 from seplearn.model.model import SeparationModel
+from seplearn.model.reading import brief
 from seplearn.model.reference import Reference
 from seplearn.table.columns import open_table
 from seplearn.table.schema import Schema
@@ -28,6 +29,7 @@ class Subject:
     model: SeparationModel
     schema: Schema
     owner: str
+    of_class: str | None = None
 
     @staticmethod
     def of(model: Any) -> Subject:
@@ -43,7 +45,15 @@ class Subject:
                 "its best_estimator_)"
             )
             raise wrong_type("model", rule, model)
-        return Subject(fitted, model._schema, type(model).__name__)
+        classes = getattr(model, "classes_", None)
+        second = None if classes is None else str(classes[1])
+        return Subject(fitted, model._schema, type(model).__name__, second)
+
+    @property
+    def quantity(self) -> str:
+        """What is explained: the sum that a link makes a prediction of, in words."""
+        scale = self.model.link.scale
+        return scale if self.of_class is None else f"{scale} of {brief(self.of_class)}"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -264,6 +264,7 @@ def summary(model: Any, *, background: Any = None) -> Summary:
         interactions=shares,
         size=size_path(model) if fitted.size_paths else None,
         library=subject.schema.library,
+        quantity=subject.quantity,
     )
 
 

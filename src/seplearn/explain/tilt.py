@@ -187,6 +187,7 @@ def diagnose(subject: Subject, stage: int, tolerance: float) -> TiltDiagnostics:
         up=tuple(up for _, up, _ in described),
         down=tuple(down for _, _, down in described),
         library=subject.schema.library,
+        quantity=subject.quantity,
     )
 
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from seplearn.export.describe import describe
 from seplearn.kernels.arrays import FloatArray
+from seplearn.losses import IDENTITY
 from seplearn.model.model import SeparationModel
 from seplearn.table.schema import Schema
 
-# 2: main effects. A model without them is written as version 1, which older readers know.
-JSON_VERSION = 2
+# 2: main effects. 3: a link. A model is written in the oldest version that can tell it, which older
+# readers know.
+JSON_VERSION = 3
 _FEATURE = {"numeric": ("name", "kind", "edges"), "categorical": ("name", "kind", "levels", "rare")}
 
 
@@ -34,14 +36,22 @@ def to_plain(model: SeparationModel, schema: Schema) -> dict[str, Any]:
     effects = description["effects"]
     plain = {
         "format": "seplearn-json",
-        "version": 1 if effects is None else JSON_VERSION,
+        "version": _version(model),
         "intercept": description["intercept"],
         "features": [_feature(feature) for feature in description["features"]],
         "stages": stages,
     }
     if effects is not None:
         plain["effects"] = [part.tolist() for part in np.split(effects, inner)]
+    if model.link is not IDENTITY:
+        plain["link"] = model.link.name
     return plain
+
+
+def _version(model: SeparationModel) -> int:
+    if model.link is not IDENTITY:
+        return JSON_VERSION
+    return 1 if model.effects is None else 2
 
 
 def _feature(description: dict[str, Any]) -> dict[str, Any]:

@@ -11,15 +11,19 @@ from seplearn.fitting.growth import Validation, fit_joint
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
 from seplearn.fitting.stagewise import OnStage, fit_stagewise
-from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.kernels.arrays import IntArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
-from seplearn.table.columns import Table
-from seplearn.table.training import TargetUnit
+from seplearn.table.training import EvalRows, TargetUnit
 
 
 def check_options(
-    options: FitOptions, early_stopping: str | bool, n_bootstrap: int, eval_set: Any, groups: Any
+    options: FitOptions,
+    early_stopping: str | bool,
+    n_bootstrap: int,
+    eval_set: Any,
+    groups: Any,
+    offset: Any = None,
 ) -> None:
     """Raise for what contradicts: nothing that is asked for may be ignored silently."""
     given = {"eval_set": eval_set is not None, "groups": groups is not None}
@@ -29,6 +33,8 @@ def check_options(
             "n_bootstrap > 0": n_bootstrap > 0,
             "early_stopping=True": early_stopping != "auto" and bool(early_stopping),
             "main_effects=True": options.main_effects is True,
+            "offset": offset is not None,
+            f"loss={options.loss!r}": options.loss not in ("squared_error", "huber"),
         }
         if any(given.values()):
             raise ValueError(f"{_first(given)} needs refine='joint', got refine='scalars'")
@@ -57,16 +63,17 @@ def _first(given: dict[str, bool]) -> str:
 def make_validation(
     data: TrainingData,
     options: FitOptions,
-    held_out: tuple[Table, list[int], FloatArray] | None,
+    held_out: EvalRows | None,
     unit: TargetUnit,
     groups: IntArray | None,
 ) -> Validation:
     """What the number of stages is chosen by."""
     if held_out is not None:
-        table, columns, y = held_out
+        table, columns, y, offset = held_out
         codes = data.bins.codes(table, columns)
         loss = options.loss_function.suited_to(data.target, data.weight)
-        return Validation(eval_set=HeldOut(codes, unit.measured(y), np.ones(len(y)), loss))
+        target, weight = unit.measured(y), np.ones(len(y))
+        return Validation(eval_set=HeldOut(codes, target, weight, offset / unit.scale, loss))
     n_rows = len(data.target)
     if options.early_stopping == "auto":
         chooses = float(data.weight.sum()) >= FEWEST_ROWS  # a row of weight 2 is two rows

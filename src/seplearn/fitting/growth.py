@@ -14,7 +14,7 @@ from seplearn._workers import Workers
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams, row_order
 from seplearn.fitting.joint.curves import Curves
 from seplearn.fitting.joint.fit import JointFit, Move, constant_model
-from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.options import LOG_LOSS, FitOptions, TrainingData
 from seplearn.fitting.selection import (
     ErrorPath,
     HeldOut,
@@ -212,7 +212,7 @@ def fit_joint(
     best of them, or the average of ``n_starts``, is the model.
     """
     constant = constant_model(data, options)
-    if np.ptp(data.target) == 0.0 and options.fit_intercept:
+    if np.ptp(data.target) == 0.0 and options.fit_intercept and data.given_offset is None:
         return constant, []
     starts_seed, bootstrap_seed = seed.spawn(2)
     parts, mass = _parts(data, options, validation)
@@ -247,7 +247,9 @@ def _parts(
     if not validation.chooses:
         return [], 0.0
     loss = options.loss_function.suited_to(data.target, data.weight)
-    pairs = held_out_parts(data, validation.groups, validation.fraction, options.n_starts)
+    pairs = held_out_parts(
+        data, validation.groups, validation.fraction, options.n_starts, options.loss == LOG_LOSS
+    )
     parts = [_Part(data, kept, _held_out(data, held, loss)) for kept, held in pairs]
     if not parts:
         return [], 0.0
@@ -257,7 +259,7 @@ def _parts(
 
 
 def _held_out(data: TrainingData, rows: IntArray, loss: Loss) -> HeldOut:
-    return HeldOut(data.codes[rows], data.target[rows], data.weight[rows], loss)
+    return HeldOut(data.codes[rows], data.target[rows], data.weight[rows], data.offset[rows], loss)
 
 
 def _grow_forms(

@@ -11,9 +11,10 @@ import numpy as np
 from seplearn._params import TSLParameters
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, SortedRows
 from seplearn.kernels.sums import sort_by_bin
-from seplearn.losses import LOSSES, Loss
+from seplearn.losses import LOSSES, LogLoss, Loss
 from seplearn.table.binning import Bins
 
+LOG_LOSS = "log_loss"
 Scalars = Literal["nnls", "ols"]
 
 
@@ -34,26 +35,36 @@ class FitOptions(TSLParameters):
 
     @property
     def loss_function(self) -> Loss:
-        """What the parameter ``loss`` names."""
-        return LOSSES[self.loss]
+        """What the parameter ``loss`` names, or the log-loss of a classifier."""
+        known = LOSSES | {LOG_LOSS: LogLoss()}
+        return known[self.loss].with_shape(self.power, self.quantile)
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Rows as bin codes, a target of unit weighted standard deviation, and positive weights."""
+    """Rows as bin codes, a target in the unit of the loss, positive weights, and offsets.
+
+    The offset of a row is added to the sum of its curves; None is zero for all.
+    """
 
     bins: Bins
     codes: CodeArray
     target: FloatArray
     weight: FloatArray
+    given_offset: FloatArray | None = None
+
+    @cached_property
+    def offset(self) -> FloatArray:
+        """What is added to the sum of the curves of every row."""
+        return np.zeros(len(self.target)) if self.given_offset is None else self.given_offset
 
     def rows(self, chosen: IntArray) -> TrainingData:
         """Some of the rows, on the same bins, whose frequencies are then those of these rows."""
         codes = np.ascontiguousarray(self.codes[chosen])
         weight = self.weight[chosen]
-        return TrainingData(
-            self.bins.with_frequencies_of(codes, weight), codes, self.target[chosen], weight
-        )
+        offset = None if self.given_offset is None else self.given_offset[chosen]
+        bins = self.bins.with_frequencies_of(codes, weight)
+        return TrainingData(bins, codes, self.target[chosen], weight, offset)
 
     @cached_property
     def sorted_rows(self) -> SortedRows:

@@ -49,6 +49,7 @@ class HeldOut:
     codes: CodeArray
     target: FloatArray
     weight: FloatArray
+    offset: FloatArray
     loss: Loss
 
     def losses(self, prediction: FloatArray) -> FloatArray:
@@ -57,7 +58,7 @@ class HeldOut:
         NaN would be taken for the smallest of all losses.
         """
         with np.errstate(over="ignore"):
-            losses = self.loss.of_rows(self.target, prediction)
+            losses = self.loss.of_rows(self.target, prediction + self.offset)
         return np.where(np.isnan(losses), math.inf, losses)
 
 
@@ -163,6 +164,7 @@ def held_out_parts(
     groups: IntArray | None,
     validation_fraction: float,
     n_starts: int = 1,
+    classes: bool = False,
 ) -> list[tuple[IntArray, IntArray]]:
     """Pairs (rows to fit, rows to predict); none where all rows are one group.
 
@@ -171,7 +173,8 @@ def held_out_parts(
     Rows are dealt out by their content, or by their group: equal rows and rows of one group are
     never on both sides, and the parts do not depend on the order of the rows, nor on the seed of
     the fit: it should matter little. Only copies in a table of few different rows are dealt out
-    among all parts.
+    among all parts; and where the target is one of a few ``classes``, as there are many copies
+    then and each part should have its share of every class.
     """
     total = float(data.weight.sum())
     keys = row_keys(data, axis_hashes(data)) if groups is None else groups.astype(np.uint64)
@@ -187,7 +190,12 @@ def held_out_parts(
     parts = []
     for _ in range(min(max(math.ceil(_DEALT_ONCE / total), 1), _MOST_DEALS)):
         shuffled = random.permutation(len(distinct))[inverse]
-        position = _spread(shuffled, data.target) if has_copies else shuffled / len(distinct)
+        if classes and groups is None:
+            position = _spread(data.target, shuffled)
+        elif has_copies:
+            position = _spread(shuffled, data.target)
+        else:
+            position = shuffled / len(distinct)
         for low, high in pairwise(edges):
             held = (low <= position) & (position < high)
             if held.any() and not held.all():
@@ -197,14 +205,15 @@ def held_out_parts(
     return parts
 
 
-def _spread(keys: IntArray, target: FloatArray) -> FloatArray:
-    """A place in [0, 1) for every row, copies of a row evenly apart.
+def _spread(first: FloatArray | IntArray, second: FloatArray | IntArray) -> FloatArray:
+    """A place in [0, 1) for every row, rows that are alike evenly apart.
 
-    In a table of few different rows one of them is a cell of its own, say a combination of
-    levels: held out with all its copies it could not be learned.
+    Rows are alike when they agree in the first number, even more so when in both. In a table of
+    few different rows one of them is a cell of its own, say a combination of levels: held out with
+    all its copies it could not be learned.
     """
-    place = np.empty(len(keys))
-    place[np.lexsort((target, keys))] = np.arange(len(keys)) * _GOLDEN % 1.0
+    place = np.empty(len(first))
+    place[np.lexsort((second, first))] = np.arange(len(first)) * _GOLDEN % 1.0
     return place
 
 

@@ -17,8 +17,9 @@ from seplearn.kernels.compiler import kernel
 from seplearn.kernels.sums import add_five
 
 N_MOMENTS = 9
-# Sums of w u^2, ..., w r^2 v^2 and of w u^4, w v^4, with u = P+ - P-, v = P+ + P-, residual r. A
-# weight counts once everywhere: a row of weight 2 is two rows.
+# Sums of w u^2, ..., w r^2 v^2 and of w u^4, w v^4, with u = P+ - P-, v = P+ + P-, residual r, of
+# rows brought to the same noise: the weight of a row counts once everywhere (weight 2 is two
+# rows), but what the loss adds to it in the working weight counts twice in products of squares.
 UU, VV, UV, RU, RV, RRUU, RRVV, UUUU, VVVV = range(N_MOMENTS)
 
 
@@ -67,12 +68,17 @@ def leave(left: CodeArray, factors: FloatArray, products: FloatArray, residual: 
 
 @kernel
 def add_moments(
-    products: FloatArray, residual: FloatArray, weight: FloatArray, moments: FloatArray
+    products: FloatArray,
+    residual: FloatArray,
+    working: FloatArray,
+    weight: FloatArray,
+    moments: FloatArray,
 ) -> None:
     """Add the stage's moments over the rows; see the names of their places above."""
     uu = vv = uv = ru = rv = rruu = rrvv = uuuu = vvvv = 0.0
     for i in range(residual.shape[0]):
-        r, w = residual[i], weight[i]
+        r, w = residual[i], working[i]
+        again = w / weight[i] if weight[i] > 0.0 else 0.0
         u, v = products[0, i] - products[1, i], products[0, i] + products[1, i]
         wu, wv = w * u, w * v
         uu += wu * u
@@ -80,10 +86,10 @@ def add_moments(
         uv += wu * v
         ru += wu * r
         rv += wv * r
-        rruu += wu * u * r * r
-        rrvv += wv * v * r * r
-        uuuu += wu * u * u * u
-        vvvv += wv * v * v * v
+        rruu += wu * u * r * r * again
+        rrvv += wv * v * r * r * again
+        uuuu += wu * u * u * u * again
+        vvvv += wv * v * v * v * again
     moments[UU] += uu
     moments[VV] += vv
     moments[UV] += uv

@@ -5,8 +5,20 @@ The words that the parameter ``loss`` takes, and its documentation, come from th
 
 from seplearn.losses.base import Loss
 from seplearn.losses.huber import Huber
+from seplearn.losses.links import IDENTITY, LINKS, Link
+from seplearn.losses.log_loss import LogLoss
+from seplearn.losses.power import Gamma, Poisson, Tweedie
+from seplearn.losses.quantile import Quantile
 from seplearn.losses.squared_error import SquaredError
 
-LOSSES: dict[str, Loss] = {"squared_error": SquaredError(), "huber": Huber()}
+# Of numbers, as the parameter ``loss`` names them.
+LOSSES: dict[str, Loss] = {
+    "squared_error": SquaredError(),
+    "huber": Huber(),
+    "poisson": Poisson(),
+    "gamma": Gamma(),
+    "tweedie": Tweedie(),
+    "quantile": Quantile(),
+}
 
-__all__ = ["LOSSES", "Huber", "Loss", "SquaredError"]
+__all__ = ["IDENTITY", "LINKS", "LOSSES", "Huber", "Link", "LogLoss", "Loss", "SquaredError"]

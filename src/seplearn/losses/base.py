@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+import math
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
+
+import numpy as np
 
 from seplearn.kernels.arrays import FloatArray
+from seplearn.losses.links import IDENTITY, Link
 from seplearn.table.training import TargetUnit
+
+_LARGEST_RESPONSE = 100.0  # that a row asks of the sum in one sweep
 
 
 class Working(NamedTuple):
@@ -15,47 +22,87 @@ class Working(NamedTuple):
     weight: FloatArray
 
 
-class Loss(Protocol):
-    """What a fit minimises.
+class Loss(ABC):
+    """What a fit minimises, as a function of the target and of the sum eta of all curves.
 
-    Sweeps and grids solve weighted least-squares problems only. A loss that is not one is replaced
-    before every sweep by one that touches it at the predictions of that moment.
+    The prediction is ``link.inverse(eta)``. Sweeps and grids solve weighted least-squares problems
+    only. A loss that is not one is replaced before every sweep by one that touches it at the sums
+    of that moment. What is here suits a loss in the square of the target's unit, without a link.
     """
 
-    @property
-    def meaning(self) -> str:
-        """What it is, for the documentation of the parameter ``loss``: part of a sentence."""
-        ...
+    meaning: ClassVar[str]
+    """What it is, for the documentation of the parameter ``loss``: part of a sentence."""
+    link: ClassVar[Link] = IDENTITY
+    dispersion: ClassVar[float | None] = None
+    """The noise of the least-squares problems where it is known, as for yes and no; else None."""
+    least_dispersion: ClassVar[float] = 0.0
+    """Noise is never taken for less: counts vary at least as much as those of Poisson."""
+    degree: ClassVar[int] = 2
+    """The loss of a target times c is c to this power times as large."""
+    per_half_square: ClassVar[float] = 2.0
+    """The loss of a row over the half square of the least squares that stand for it."""
+    overshoots: ClassVar[bool] = False
+    """Whether a sweep may raise the loss because the least-squares problem is no bound of it."""
+    rate: float = 1.0
+    """Share of the update of penalties made in the first sweeps after a new stage.
+
+    Below one where the least-squares problem changes much from sweep to sweep.
+    """
 
     @property
     def grid_threshold(self) -> float:
         """The residual beyond which a row counts linearly while a grid is refined."""
-        ...
+        return math.inf
 
-    @property
-    def rate(self) -> float:
-        """Share of the update of penalties made in the first sweeps after a new stage.
+    def with_shape(self, power: float, quantile: float) -> Loss:  # noqa: ARG002
+        """The loss with the parameters it has, of those that some losses have."""
+        return self
 
-        Below one where the least-squares problem changes from sweep to sweep.
-        """
-        ...
+    def check_domain(self, y: FloatArray) -> None:  # noqa: B027
+        """Raise for a target for which the loss is not defined."""
+
+    def check_target(self, y: FloatArray) -> None:
+        """Raise for a target to which no model can be fitted."""
+        self.check_domain(y)
 
     def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:
         """What the target is measured in while it is fitted."""
-        ...
+        return TargetUnit.of(y, weight, has_constant)
 
-    def suited_to(self, residual: FloatArray, weight: FloatArray) -> Loss:
+    def suited_to(self, residual: FloatArray, weight: FloatArray) -> Loss:  # noqa: ARG002
         """The loss with what it takes from the spread of the residuals, such as a threshold."""
-        ...
+        return self
 
-    def constant(self, target: FloatArray, weight: FloatArray) -> float:
-        """The best prediction that is the same for all rows."""
-        ...
+    @abstractmethod
+    def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
+        """The best constant to add to the offsets of all rows."""
 
-    def working(self, target: FloatArray, prediction: FloatArray, weight: FloatArray) -> Working:
+    @abstractmethod
+    def working(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> Working:
         """The problem of the next sweep; arrays that need no change are handed through."""
-        ...
 
-    def of_rows(self, target: FloatArray, prediction: FloatArray) -> FloatArray:
-        """The loss of every row, before weights, in the square of the target's unit."""
-        ...
+    @abstractmethod
+    def of_rows(self, target: FloatArray, eta: FloatArray) -> FloatArray:
+        """The loss of every row, before weights."""
+
+    def restrained(self, target: FloatArray, eta: FloatArray) -> FloatArray:
+        """The loss that sweeps lower: with what keeps sums from running away, if any."""
+        return self.of_rows(target, eta)
+
+    def pull(self, target: FloatArray, eta: FloatArray, residual: FloatArray) -> FloatArray:  # noqa: ARG002
+        """What the grids of a new stage are fitted to, each row counting the same."""
+        return residual
+
+
+def bounded_working(
+    eta: FloatArray, gradient: FloatArray, curvature: FloatArray, weight: FloatArray
+) -> Working:
+    """The Newton problem of a loss, with rows that ask for less than a bound.
+
+    A row far off asks for a step out of all proportion where the loss is nearly flat: its
+    curvature is raised until the step keeps the bound. The gradient stays what it is, and so does
+    the place where all gradients cancel.
+    """
+    least = np.maximum(np.abs(gradient) / _LARGEST_RESPONSE, np.finfo(float).tiny)
+    steep = np.maximum(curvature, least)
+    return Working(eta + gradient / steep, weight * steep)

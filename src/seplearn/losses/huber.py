@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from seplearn.kernels.arrays import FloatArray
-from seplearn.losses.base import Working
-from seplearn.table.training import TargetUnit
+from seplearn.losses.base import Loss, Working
 
 _THRESHOLD = 1.345  # 95 % efficiency under normal errors, in units of a robust scale
 _NORMAL = 1.4826  # the standard deviation of a normal sample over its median absolute deviation
@@ -18,7 +17,7 @@ _LOCATION_STEPS = 50
 
 
 @dataclass(frozen=True)
-class Huber:
+class Huber(Loss):
     """The squared difference r^2 up to the threshold k, 2k|r| - k^2 beyond it.
 
     It is minimised as a squared error with the weights min(1, k / |r|).
@@ -30,9 +29,6 @@ class Huber:
     )
     threshold: float = math.inf
     rate: float = 0.5
-
-    def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:
-        return TargetUnit.of(y, weight, has_constant)
 
     @property
     def grid_threshold(self) -> float:
@@ -48,19 +44,20 @@ class Huber:
         scale = _NORMAL * weighted_median(deviation, weight)
         return Huber(_THRESHOLD * scale if scale > 0 else math.inf)
 
-    def constant(self, target: FloatArray, weight: FloatArray) -> float:
+    def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
         """The mean with Huber's weights, found step by step from the median."""
+        target = target - offset
         level = weighted_median(target, weight)
         for _ in range(_LOCATION_STEPS):
             own = self.suited_to(target, weight)._weights(target - level, weight)
             level = float(np.average(target, weights=own))
         return level
 
-    def working(self, target: FloatArray, prediction: FloatArray, weight: FloatArray) -> Working:
-        return Working(target, self._weights(target - prediction, weight))
+    def working(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> Working:
+        return Working(target, self._weights(target - eta, weight))
 
-    def of_rows(self, target: FloatArray, prediction: FloatArray) -> FloatArray:
-        off = np.abs(target - prediction)
+    def of_rows(self, target: FloatArray, eta: FloatArray) -> FloatArray:
+        off = np.abs(target - eta)
         if not self._bends:
             squared: FloatArray = off**2
             return squared
@@ -81,6 +78,11 @@ class Huber:
 
 def weighted_median(values: FloatArray, weight: FloatArray) -> float:
     """The smallest value with at least half of the weight at or below it."""
+    return weighted_quantile(values, weight, 0.5)
+
+
+def weighted_quantile(values: FloatArray, weight: FloatArray, share: float) -> float:
+    """The smallest value with at least this share of the weight at or below it."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weight[order])
-    return float(values[order[np.searchsorted(below, below[-1] / 2)]])
+    return float(values[order[np.searchsorted(below, below[-1] * share)]])

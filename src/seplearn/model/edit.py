@@ -26,16 +26,21 @@ def mean_model(models: Sequence[SeparationModel]) -> SeparationModel:
     )
 
 
-def scaled(model: SeparationModel, factor: float, origin: float = 0.0) -> SeparationModel:
-    """The model times a positive number, and a constant added."""
+def scaled(
+    model: SeparationModel, factor: float, origin: float = 0.0, degree: int = 2
+) -> SeparationModel:
+    """The model times a positive number, and a constant added.
+
+    Its losses on held-out rows are in the target's unit to the power of ``degree``.
+    """
     return replace(
         model,
         intercept=model.intercept * factor + origin,
         stages=tuple(stage.scaled(factor) for stage in model.stages),
-        replicates=tuple(scaled(other, factor, origin) for other in model.replicates),
+        replicates=tuple(scaled(other, factor, origin, degree) for other in model.replicates),
         bags=tuple(bag.scaled(factor) for bag in model.bags),
         effects=None if model.effects is None else model.effects * factor,
-        size_paths=tuple(path.scaled(factor) for path in model.size_paths),
+        size_paths=tuple(path.scaled(factor, degree) for path in model.size_paths),
     )
 
 

@@ -18,13 +18,17 @@ import numpy as np
 from seplearn._errors import ModelFormatError
 from seplearn._files import check_target, replaced
 from seplearn.kernels.arrays import FloatArray
+from seplearn.losses import IDENTITY, LINKS
 from seplearn.model.checks import Supply, count, finite, flag, floats, require, table, text_or_none
 from seplearn.model.container import Arrays, pack, pack_texts, unpack, unpack_texts
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.header import (
+    Labels,
+    plain_labels,
     plain_parameter,
     plain_range,
     plain_record,
+    read_labels,
     read_parameters,
     read_path,
     read_range,
@@ -53,6 +57,9 @@ _ARRAYS = {
 }  # fmt: skip
 _REFERENCE_ARRAYS = {"reference_codes", "reference_weight"}  # of a model that keeps rows
 _EFFECT_ARRAYS = {"effects", "replicate_effects"}  # of a model with main effects
+_LINK = "link"  # of a model whose sum is not the prediction itself
+_CLASSES = "classes"  # of a classifier
+_OPTIONAL = {_LINK, _CLASSES}
 _LABELS = "integer_labels"  # of columns that were numbered, not named
 _LARGEST_LOG_FACTOR = 1500.0  # twice the log of the smallest factor that a fit makes
 _LARGEST_LOG_SCALE = math.log(sys.float_info.max)
@@ -70,6 +77,7 @@ class StoredModel:
     params: dict[str, Any]
     estimator: str = "TSLRegressor"
     evaluation: Evaluation | None = None
+    classes: Labels | None = None
 
 
 def write_file(path: str | os.PathLike[str], stored: StoredModel) -> None:
@@ -131,6 +139,10 @@ def encode(stored: StoredModel) -> bytes:
         "size_paths": [asdict(path) for path in stored.model.size_paths],
         "params": {name: plain_parameter(value) for name, value in stored.params.items()},
     }
+    if stored.model.link is not IDENTITY:
+        header[_LINK] = stored.model.link.name
+    if stored.classes is not None:
+        header[_CLASSES] = plain_labels(stored.classes)
     arrays = (
         _bin_arrays(bins)
         | _branch_arrays(stored.model)
@@ -260,13 +272,15 @@ def _read_header(text: str) -> dict[str, Any]:
         type(number) is int and 3 <= number <= VERSION,
         f"format version {number!r} is not one of 3 to {VERSION}; a newer seplearn may read it",
     )
-    unknown = sorted(set(header) - _HEADER)
+    unknown = sorted(set(header) - _HEADER - _OPTIONAL)
     require(not unknown, f"unknown fields {unknown[:3]} of the header")
     return dict(header)
 
 
 def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> StoredModel:
+    link, classes = header.pop(_LINK, IDENTITY.name), header.pop(_CLASSES, None)
     table(header, _HEADER, "the header")
+    require(type(link) is str and link in LINKS, "unknown link")
     require(isinstance(header["axes"], list), "axes must be a list")
     texts = Supply(all_texts, "texts")
     names = tuple(texts.take(len(header["axes"]))) if flag(header["names"]) else None
@@ -281,6 +295,7 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
         _stages(header["stages"], arrays, bins),
         effects=_effects(arrays, bins),
         size_paths=_size_paths(header["size_paths"]),
+        link=LINKS[link],
     )
     model = replace(model, replicates=_replicates(model, arrays))
     if _REFERENCE_ARRAYS & set(arrays):
@@ -298,6 +313,7 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
         read_parameters(header["params"]),
         header["estimator"],
         None if kept is None else Evaluation.from_plain(kept),
+        None if classes is None else read_labels(classes),
     )
 
 

@@ -9,10 +9,14 @@ from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seplearn.model.checks import Supply, count, finite, flag, require, size, table
 from seplearn.model.record import SizePath, StageRecord
 
+Labels = NDArray[Any]
+_KINDS_OF_LABELS = {"str", "bool", *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64))}
+_KINDS_OF_LABELS |= {"float32", "float64"}
 _WORDS_OF_STATE = 624  # of the Mersenne twister
 # What not every way of fitting knows, and 0.1.0 did not.
 _OPTIONAL = ("cancellation", "freedom", "validation_loss", "n_sweeps")
@@ -69,6 +73,32 @@ def read_path(values: Any) -> SizePath:
     chosen = given["chosen"]
     taken = None if chosen is None else count(chosen, len(losses) - 1)
     return SizePath(flag(given["main_effects"]), losses, errors, taken)
+
+
+def plain_labels(labels: Labels) -> dict[str, Any]:
+    """Labels of classes as JSON, with the kind of array they are in."""
+    kind = "str" if labels.dtype.kind in "UO" else labels.dtype.name
+    return {"kind": kind, "labels": labels.tolist()}
+
+
+def read_labels(values: Any) -> Labels:
+    """What :func:`plain_labels` wrote: at least two labels, none twice."""
+    given = table(values, {"kind", "labels"}, "the classes")
+    labels, kind = given["labels"], given["kind"]
+    require(isinstance(labels, list) and len(labels) >= 2, "a classifier has two classes or more")
+    known = type(kind) is str and kind in _KINDS_OF_LABELS
+    require(known, "kind of the labels of the classes")
+    single = {"str": str, "bool": bool}.get(kind, float if kind.startswith("float") else int)
+    require(all(type(label) is single for label in labels), "labels of the classes")
+    require(len(set(labels)) == len(labels), "classes must be distinct")
+    if single is int:
+        limits = np.iinfo(kind)
+        inside = all(limits.min <= label <= limits.max for label in labels)
+        require(inside, "labels of the classes are too large for their kind")
+    with np.errstate(over="ignore"):
+        read: Labels = np.array(labels, dtype=object if kind == "str" else kind)
+    require(read.tolist() == labels, "labels of the classes are too large for their kind")
+    return read
 
 
 def plain_parameter(value: Any) -> Any:

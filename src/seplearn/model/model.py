@@ -10,6 +10,7 @@ import numpy as np
 
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.kernels.evaluate import log_products
+from seplearn.losses import IDENTITY, Link
 from seplearn.model.bag import Bag
 from seplearn.model.reading import read_curves, stage_name
 from seplearn.model.record import SizePath
@@ -22,7 +23,10 @@ _BLOCK = 10_000  # rows at a time, where every replicate predicts them
 
 @dataclass(frozen=True, eq=False)
 class SeparationModel:
-    """``m(x) = intercept + main effects + sum of stages``, all on the same bins.
+    """``eta(x) = intercept + main effects + sum of stages``, all on the same bins.
+
+    The prediction is ``link.inverse(eta)``: without a link, eta itself. All explanations are of
+    eta, which is a sum.
 
     Attributes
     ----------
@@ -34,6 +38,8 @@ class SeparationModel:
         Training rows, as bins, over which explanations average.
     size_paths : tuple of SizePath
         How well models of growing size predicted held-out rows, if the size was chosen so.
+    link : Link
+        How the sum becomes a prediction.
     bags : tuple of Bag
         The grids every stage was made from, if they were kept; not saved in files.
 
@@ -56,6 +62,7 @@ class SeparationModel:
     bags: tuple[Bag, ...] = ()
     effects: FloatArray | None = None
     size_paths: tuple[SizePath, ...] = ()
+    link: Link = IDENTITY
 
     def with_scalars(
         self, scalars: Sequence[tuple[float, float]], intercept: float
@@ -68,7 +75,7 @@ class SeparationModel:
         return replace(self, intercept=intercept, stages=stages)
 
     def predict(self, codes: CodeArray) -> FloatArray:
-        """Prediction for rows given as bin codes."""
+        """The sum eta for rows given as bin codes: without a link, the prediction."""
         total = np.full(len(codes), self.intercept)
         if self.effects is not None:
             log_products(codes, self.bins.offset, self.effects, total)

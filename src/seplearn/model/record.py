@@ -58,17 +58,16 @@ class StageRecord:
     validation_loss: float | None = None
     n_sweeps: float | None = None
 
-    def scaled(self, factor: float, origin: float = 0.0) -> StageRecord:
+    def scaled(self, factor: float, origin: float = 0.0, degree: int = 2) -> StageRecord:
         """The record of the same fit to a target times ``factor`` plus ``origin``.
 
-        Losses are in the square of the target's unit.
+        Losses are in the target's unit to the power of ``degree``.
         """
+        held_out = self.validation_loss
         return replace(
             self,
-            loss=self.loss * factor * factor,
-            validation_loss=None
-            if self.validation_loss is None
-            else self.validation_loss * factor * factor,
+            loss=_times(self.loss, factor, degree),
+            validation_loss=None if held_out is None else _times(held_out, factor, degree),
             scalars=tuple((plus * factor, minus * factor) for plus, minus in self.scalars),
             intercept=self.intercept * factor + origin,
         )
@@ -104,11 +103,17 @@ class SizePath:
     errors: tuple[float, ...]
     chosen: int | None
 
-    def scaled(self, factor: float) -> SizePath:
+    def scaled(self, factor: float, degree: int = 2) -> SizePath:
         """The path of the same fit to a target times ``factor``."""
-        # One after the other: the square of a huge factor overflows, and 0 times that is NaN.
         return replace(
             self,
-            losses=tuple(loss * factor * factor for loss in self.losses),
-            errors=tuple(error * factor * factor for error in self.errors),
+            losses=tuple(_times(loss, factor, degree) for loss in self.losses),
+            errors=tuple(_times(error, factor, degree) for error in self.errors),
         )
+
+
+def _times(value: float, factor: float, degree: int) -> float:
+    """One after the other: the square of a huge factor overflows, and 0 times that is NaN."""
+    for _ in range(degree):
+        value *= factor
+    return value

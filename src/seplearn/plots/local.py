@@ -148,9 +148,9 @@ def _waterfall(ax: Axes, local: LocalExplanation, steps: list[_Step]) -> None:
     if local.interval is not None:
         ax.hlines(last, *local.interval, color="0.1", linewidth=2)
     ax.axvline(0.0, color=GRID, linewidth=0.8, zorder=0)
-    name_rows(ax, [*(step.name for step in steps), "prediction"], longest=36)
+    name_rows(ax, [*(step.name for step in steps), local.quantity], longest=36)
     tidy(ax)
-    ax.set_title(f"prediction {number(local.prediction)}", fontsize=10)
+    ax.set_title(f"{local.quantity} {number(local.prediction)}", fontsize=10)
 
 
 def _write_steps(ax: Axes, steps: list[_Step], spans: FloatArray) -> None:

@@ -15,6 +15,7 @@ from seplearn._rules import Interval
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.export.describe import describe
 from seplearn.kernels.arrays import FloatArray
+from seplearn.losses import IDENTITY
 from seplearn.model.reference import Reference
 from seplearn.report.rows import given_rows, reference_rows
 from seplearn.table.columns import Table, open_table, read_target
@@ -63,6 +64,11 @@ def _check(model: Any, X: Any, y: Any, n_rows: int) -> None:
     if not isinstance(model, SeparationEstimator):
         raise wrong_type("model", "a fitted TSLRegressor or SepALSRegressor", model)
     check_is_fitted(model)
+    if model.model_.link is not IDENTITY:
+        raise ValueError(
+            "the page shows models whose prediction is the sum of their curves; the sum of this "
+            f"one is the {model.model_.link.scale}: seplearn.explain and its plots show it"
+        )
     if X is None and y is not None:
         raise ValueError("y must come with X, the rows it belongs to")
     Interval(0, whole=True).check("n_rows", n_rows)

@@ -27,18 +27,45 @@ class TrainingRows(NamedTuple):
     y: FloatArray
     weight: FloatArray
     groups: IntArray | None
+    offset: FloatArray | None = None
 
 
-def training_rows(X: Any, y: Any, sample_weight: Any, groups: Any = None) -> TrainingRows:
+def training_rows(
+    X: Any, y: Any, sample_weight: Any, groups: Any = None, offset: Any = None
+) -> TrainingRows:
     """The rows with a positive weight; weights are numbers of rows."""
     table, y = rows_with_target(X, y)
-    return _weighted_rows(table, y, _as_counts(_checked_weight(sample_weight, y)), groups)
+    weight = _as_counts(_checked_weight(sample_weight, y))
+    rows = _weighted_rows(table, y, weight, groups)
+    added = read_offset(offset, len(y))
+    return rows if added is None else rows._replace(offset=added[weight > 0])
 
 
-def known_rows(X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+def read_offset(offset: Any, n_rows: int) -> FloatArray | None:
+    """What is added to the sum of the curves of every row: finite numbers, or None."""
+    if offset is None:
+        return None
+    values = np.asarray(read_target(offset))
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n_rows,):
+        raise ValueError(f"offset must have one value per row ({n_rows}), got shape {values.shape}")
+    try:
+        numbers: FloatArray = values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"offset must hold numbers: {error}") from error
+    if not np.isfinite(numbers).all():
+        raise ValueError(
+            "offset must hold finite numbers, got NaN or infinity; of an exposure it is the log"
+        )
+    return numbers
+
+
+def known_rows(X: Any, y: Any, sample_weight: Any, offset: Any = None) -> TrainingRows:
     """The rows with a positive weight and a known target; weights stay as they are."""
     table, y = rows_with_target(X, y, may_be_unknown=True)
     known = ~np.isnan(y)
+    added = read_offset(offset, len(y))
     if not known.any():
         raise ValueError(f"y must be known in some row, got {len(y)} rows without a value")
     weight = np.ones(len(y)) if sample_weight is None else np.asarray(read_target(sample_weight))
@@ -46,9 +73,9 @@ def known_rows(X: Any, y: Any, sample_weight: Any) -> TrainingRows:
         raise ValueError(
             f"sample_weight must have one value per row ({len(y)}), got shape {weight.shape}"
         )
-    return _weighted_rows(
-        table.rows(known), y[known], _checked_weight(weight[known], y[known]), None
-    )
+    weight = _checked_weight(weight[known], y[known])
+    rows = _weighted_rows(table.rows(known), y[known], weight, None)
+    return rows if added is None else rows._replace(offset=added[known][weight > 0])
 
 
 def _checked_weight(sample_weight: Any, y: FloatArray) -> FloatArray:
@@ -85,15 +112,28 @@ def rows_with_target(X: Any, y: Any, *, may_be_unknown: bool = False) -> tuple[T
     return table, y
 
 
-def eval_rows(eval_set: Any, schema: Schema) -> tuple[Table, list[int], FloatArray]:
-    """The table of an ``eval_set``, where its features are, and its target."""
+class EvalRows(NamedTuple):
+    """What an ``eval_set`` has: a table, where its features are, a target and offsets."""
+
+    table: Table
+    columns: list[int]
+    y: FloatArray
+    offset: FloatArray
+
+
+def eval_rows(eval_set: Any, schema: Schema, with_offset: bool = False) -> EvalRows:
+    """The rows of an ``eval_set``: a pair (X, y), or with offsets three of them."""
+    n_parts, parts = (3, "(X, y, offset)") if with_offset else (2, "(X, y)")
     if isinstance(eval_set, list) and len(eval_set) == 1:
         eval_set = eval_set[0]  # as LightGBM and XGBoost take it
-    if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
-        raise TypeError(f"eval_set must be a pair (X, y), got {type(eval_set).__name__}")
+    if not isinstance(eval_set, (tuple, list)) or len(eval_set) != n_parts:
+        kind = "three" if with_offset else "a pair"
+        raise TypeError(f"eval_set must be {kind} {parts}, got {type(eval_set).__name__}")
     try:
-        table, y = rows_with_target(*eval_set)
-        return table, schema.columns_in(table, "eval_set"), y
+        table, y = rows_with_target(*eval_set[:2])
+        offset = read_offset(eval_set[2], len(y)) if with_offset else None
+        added = np.zeros(len(y)) if offset is None else offset
+        return EvalRows(table, schema.columns_in(table, "eval_set"), y, added)
     except ValueError as error:
         raise ValueError(f"eval_set: {error}") from error
 

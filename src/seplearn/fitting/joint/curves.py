@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
+from seplearn.kernels.block import SMOOTH_BINS
 from seplearn.model.bag import Bag
 from seplearn.table.binning import Bins
 
@@ -68,6 +69,8 @@ class StageCurves:
     penalties : array of shape (p, 2, 3)
         mu of beta and delta on first differences, size and second differences, in units of the
         total curvature of the loss along the curve.
+    curvature : array of shape (2,)
+        Curvature of the loss along the scales b0 and d0, when the last sweep began.
     freedom : array of shape (p, 2)
         Effective degrees of freedom of the curves.
     reach : array of shape (p, 2)
@@ -81,6 +84,7 @@ class StageCurves:
     present: BoolArray
     active: BoolArray
     penalties: FloatArray
+    curvature: FloatArray
     freedom: FloatArray
     reach: FloatArray
     bag: Bag | None = None
@@ -93,6 +97,7 @@ class StageCurves:
             self.present.copy(),
             self.active.copy(),
             self.penalties.copy(),
+            self.curvature.copy(),
             self.freedom.copy(),
             self.reach.copy(),
             self.bag,
@@ -109,6 +114,15 @@ class StageCurves:
         """The axes with a curve that may move, in the order of a sweep."""
         return [j for j in axes.order if self.active[j].any()]
 
+    def penalty(self, axes: Axes, mu: FloatArray) -> float:
+        """Half the penalties of all curves at the strengths ``mu`` (p, 2, 3)."""
+        total = 0.0
+        for j, side in zip(*np.nonzero(self.active), strict=True):
+            curve = self.curves[side, axes.bins.axis(int(j))]
+            roughness = roughnesses(curve, axes.places[j][1])
+            total += 0.5 * self.curvature[side] * float(mu[j, side] @ roughness)
+        return total
+
     def flatten(self, idle: BoolArray, axes: Axes) -> None:
         """Make curves (p, 2) exactly flat for good.
 
@@ -118,6 +132,13 @@ class StageCurves:
         for j, side in zip(*np.nonzero(idle), strict=True):
             self.curves[side, axes.bins.axis(int(j))] = 0.0
         self.freedom[idle] = self.reach[idle] = 0.0
+
+
+def roughnesses(curve: FloatArray, n_ordered: int) -> FloatArray:
+    """What the three penalties weigh: squared first differences, size, squared second ones."""
+    ordered = curve[:n_ordered]
+    second = np.diff(ordered, 2) if n_ordered >= SMOOTH_BINS else ordered[:0]
+    return np.array([np.sum(np.diff(ordered) ** 2), curve @ curve, second @ second])
 
 
 @dataclass(eq=False)
@@ -141,6 +162,14 @@ class Effects:
     freedom: FloatArray
     first_penalties: FloatArray
 
+    def penalty(self, axes: Axes, mu: FloatArray, curvature: float) -> float:
+        """Half the penalties of all main effects at the strengths ``mu`` (p, 3)."""
+        total = 0.0
+        for j in np.flatnonzero(self.active):
+            curve = self.values[axes.bins.axis(int(j))]
+            total += 0.5 * curvature * float(mu[j] @ roughnesses(curve, axes.places[j][1]))
+        return total
+
     def copy(self) -> Effects:
         """The same in arrays of its own."""
         return Effects(*(array.copy() for array in vars(self).values()))
@@ -158,6 +187,24 @@ class Curves:
         """The same in arrays of its own: a snapshot."""
         stages = [stage.copy() for stage in self.stages]
         return Curves(self.intercept, self.effects.copy(), stages)
+
+    def penalty(self, axes: Axes, strengths: Curves, working: float) -> float:
+        """Half the penalties of all curves, at the strengths of others with the same stages.
+
+        ``working`` is the total weight of the rows, along which main effects are penalised.
+        """
+        total = self.effects.penalty(axes, strengths.effects.penalties, working)
+        for own, other in zip(self.stages, strengths.stages, strict=True):
+            total += own.penalty(axes, other.penalties)
+        return total
+
+    def move_halfway_to(self, other: Curves) -> None:
+        """Take the mean of these curves and others of the same stages, in the same arrays."""
+        for own, theirs in zip(self.stages, other.stages, strict=True):
+            own.curves[:] = 0.5 * (own.curves + theirs.curves)
+            own.scale[:] = 0.5 * (own.scale + theirs.scale)
+        self.effects.values[:] = 0.5 * (self.effects.values + other.effects.values)
+        self.intercept = 0.5 * (self.intercept + other.intercept)
 
     @property
     def freedom(self) -> float:

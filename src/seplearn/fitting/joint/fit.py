@@ -18,7 +18,7 @@ from seplearn.fitting.grid import Grid
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.fitting.joint.prune import Pruning, prune
-from seplearn.fitting.joint.sweep import Rules, sweep
+from seplearn.fitting.joint.sweep import Rules, put_on_rows, sweep
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.scalars import least_squares
 from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
@@ -26,7 +26,7 @@ from seplearn.fitting.stagewise import fit_stage
 from seplearn.kernels.arrays import Draws, FloatArray, IntArray, RandomState
 from seplearn.kernels.evaluate import weighted_dot
 from seplearn.kernels.isotonic import nearest_monotone
-from seplearn.losses import Loss
+from seplearn.losses import IDENTITY, Loss
 from seplearn.model.bag import Bag
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
@@ -94,9 +94,11 @@ class JointFit:
         self._hashes = axis_hashes(data)
         self._axes = make_axes(data, options, self._hashes)
         self.curves = starting_curves(data, options, main_effects, self._axes.order)
-        self._residual = data.target - self.curves.intercept
-        blocks = rows.row_blocks(data.codes, data.target, data.weight, self._residual)
+        self._residual = data.target - data.offset - self.curves.intercept
+        blocks = rows.row_blocks(data.codes, data.target, data.weight, data.offset, self._residual)
         self._carrier = LocalCarrier(blocks, workers)
+        if options.loss_function.link is not IDENTITY:  # the target itself is no sum of curves
+            self._carrier.each(rows.begin, options.loss_function, self.curves.intercept)
         self.mean_square = math.inf
         self._energy = energy_price(data, options)
         self._mass = float(data.weight.sum())
@@ -140,12 +142,13 @@ class JointFit:
         return self.described(grown)
 
     def _start_of_stage(self, streams: list[RandomState]) -> tuple[list[Grid], Aggregate]:
-        """Grids on the residuals, for a stage to start from."""
+        """Grids on what the loss asks of the rows, for a stage to start from."""
         some = self._some_rows
+        pull = self._options.loss_function.pull(self.data.target, self._eta, self._residual)
         return fit_stage(
             self._some_data,
             self._options,
-            self._residual if some is None else self._residual[some],
+            pull if some is None else pull[some],
             self._options.n_splits,
             self._draws,
             streams,
@@ -215,7 +218,7 @@ class JointFit:
             self._axes,
             Pruning(
                 least=share * self._mass * self.noise,
-                mass=self._mass,
+                mass=float(self._working.sum()),
                 folds=self._options.may_have_effects,
                 drops=self._options.fit_intercept,
             ),
@@ -228,13 +231,18 @@ class JointFit:
         return self.mean_square * self._mass / (self._mass - spent)
 
     @property
+    def _eta(self) -> FloatArray:
+        """The sums of offset and curves on all rows."""
+        return np.concatenate([block.eta for block in self._carrier.blocks])
+
+    @property
     def expected_error(self) -> float:
-        """Mean square to be expected on other rows, by generalised cross-validation.
+        """Mean loss to be expected on other rows, by generalised cross-validation.
 
         Infinite where nearly all freedom is spent: what such a fit leaves says nothing.
         """
         left = self._mass - _DEARER_FREEDOM * self.curves.freedom
-        return self.mean_square * (self._mass / left) ** 2 if left > 0.0 else math.inf
+        return self.loss * (self._mass / left) ** 2 if left > 0.0 else math.inf
 
     def going_on_with(self, data: TrainingData) -> JointFit:
         """The fit as it is, with other rows from here on."""
@@ -246,10 +254,7 @@ class JointFit:
     def restore(self, snapshot: Curves) -> None:
         """Go back to curves of an earlier moment; rows follow."""
         self.curves = snapshot.copy()
-        offset, effects = self._axes.offset, self.curves.effects
-        self._carrier.each(rows.predict_anew, offset, self.curves.intercept, effects.values)
-        for stage in self.curves.stages:
-            self._carrier.each(rows.add_stage, offset, stage.curves, stage.scale, stage.present)
+        put_on_rows(self._carrier, self.curves, self._axes)
 
     def _append(self, stage: Stage, bag: Bag | None) -> None:
         """Add a stage with its least-squares scalars; the curves keep the constraints."""
@@ -267,6 +272,7 @@ class JointFit:
             present=present,
             active=active,
             penalties=first_penalties(data, self._options),
+            curvature=np.zeros(2),
             freedom=np.zeros((data.bins.n_axes, 2)),
             reach=np.zeros((data.bins.n_axes, 2)),
             bag=bag,
@@ -278,10 +284,10 @@ class JointFit:
 
     def _scalars(self, branches: list[Branch]) -> FloatArray:
         """Non-negative least squares of the residual on the new products, at least a little."""
-        data, residual = self.data, self._residual
+        data, residual, weight = self.data, self._residual, self._working
         columns = [branch.evaluate(data.codes, data.bins) for branch in branches]
-        gram = np.array([[weighted_dot(a, b, data.weight) for b in columns] for a in columns])
-        right = np.array([weighted_dot(column, residual, data.weight) for column in columns])
+        gram = np.array([[weighted_dot(a, b, weight) for b in columns] for a in columns])
+        right = np.array([weighted_dot(column, residual, weight) for column in columns])
         scalars: FloatArray = np.maximum(least_squares(gram, right, False), _SMALLEST_LAMBDA)
         return scalars
 
@@ -335,8 +341,14 @@ class JointFit:
 
     @property
     def _loss_now(self) -> Loss:
-        """The loss, suited to the residuals of this moment."""
-        return self._options.loss_function.suited_to(self._residual, self.data.weight)
+        """The loss, suited to how far the sums of this moment are off."""
+        data = self.data
+        return self._options.loss_function.suited_to(data.target - self._eta, data.weight)
+
+    @property
+    def _working(self) -> FloatArray:
+        """The weights of all rows in the least-squares problem of this moment."""
+        return np.concatenate([block.working for block in self._carrier.blocks])
 
     @property
     def _learns(self) -> bool:
@@ -366,7 +378,13 @@ def energy_price(data: TrainingData, options: FitOptions) -> float:
 
     Without an intercept products must carry the level of the target, which is no cancellation;
     it would cost more than all the rest, so the price is in units of the target's mean square.
+    Sweeps multiply it by the noise that is left. That is a share of the variance of the target, as
+    its unit is the standard deviation; with a link it is made a share of the noise around a
+    constant, or large counts would pay for being large.
     """
+    loss = options.loss_function
+    if loss.link is not IDENTITY:
+        return options.energy / _around_constant(data, loss)[1]
     if options.fit_intercept:
         return options.energy
     return options.energy / float(np.average(data.target**2, weights=data.weight) or 1.0)
@@ -413,9 +431,16 @@ def make_axes(data: TrainingData, options: FitOptions, hashes: RandomState) -> A
 def starting_curves(
     data: TrainingData, options: FitOptions, main_effects: bool, order: tuple[int, ...]
 ) -> Curves:
-    """A model without stages: zero, or for a target far from zero, or main effects, its mean."""
-    mean = float(np.average(data.target, weights=data.weight))
-    far = abs(mean) > _LARGEST_LEVEL or main_effects
+    """A model without stages: zero, or for a target far from zero, or main effects, its mean.
+
+    With a link it is the best constant: zero says nothing about a sum of curves that is a log.
+    """
+    loss = options.loss_function
+    if loss.link is IDENTITY:
+        mean = float(np.average(data.target - data.offset, weights=data.weight))
+        far = abs(mean) > _LARGEST_LEVEL or main_effects
+    else:
+        mean, far = loss.constant(data.target, data.weight, data.offset), True
     n_axes = data.bins.n_axes
     varying = np.isin(np.arange(n_axes), order) if main_effects else np.zeros(n_axes, np.bool_)
     penalties = first_penalties(data, options)[:, 0]
@@ -431,16 +456,38 @@ def starting_curves(
 
 def first_penalties(data: TrainingData, options: FitOptions) -> FloatArray:
     """Penalties of a new stage, shape (p, 2, 3)."""
-    if isinstance(options.smoothness, str):
-        return starting_penalties(data)
-    return fixed_penalties(data, options.smoothness)
+    if not isinstance(options.smoothness, str):
+        return fixed_penalties(data, options.smoothness)
+    # In units of what rows say of a sum that is off by one: a row of a rare event says little.
+    return starting_penalties(data) / _information(data, options.loss_function)
+
+
+def _information(data: TrainingData, loss: Loss) -> float:
+    """Curvature of the loss per row at the best constant, over the noise; 1 for squared error."""
+    if loss.link is IDENTITY:
+        return 1.0
+    curvature, noise = _around_constant(data, loss)
+    return curvature / noise
+
+
+def _around_constant(data: TrainingData, loss: Loss) -> tuple[float, float]:
+    """Curvature of a loss with a link per row at the best constant, and the noise around it.
+
+    Of squared error both are 1, as the target is measured in its standard deviation.
+    """
+    level = loss.constant(data.target, data.weight, data.offset) + data.offset
+    response, working = loss.working(data.target, level, data.weight)
+    mass = float(data.weight.sum())
+    found = float(np.sum(working * (response - level) ** 2)) / mass
+    noise = found if loss.dispersion is None else loss.dispersion
+    return float(working.sum()) / mass, max(noise, loss.least_dispersion, 1e-300)
 
 
 def constant_model(data: TrainingData, options: FitOptions) -> SeparationModel:
     """The model without any stage: the best constant, or zero where there is no intercept."""
     if not options.fit_intercept:
         return SeparationModel(data.bins, 0.0, ())
-    level = options.loss_function.constant(data.target, data.weight)
+    level = options.loss_function.constant(data.target, data.weight, data.offset)
     return SeparationModel(data.bins, level, ())
 
 

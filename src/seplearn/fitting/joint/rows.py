@@ -25,11 +25,12 @@ class RowBlock:
     ----------
     codes : array of shape (p, n)
         Bins; an axis is one contiguous row, because a sweep visits axis by axis.
-    target, weight : arrays of shape (n,)
+    target, weight, offset : arrays of shape (n,)
+        The offset is what is added to the sum of the curves from the start.
     response, working : arrays of shape (n,)
         The least-squares problem of this sweep; the target and the weight for squared error.
     residual : array of shape (n,)
-        The response minus the prediction.
+        The response minus the sum of the offset and all curves.
     products : list of arrays of shape (2, n)
         P+ and P- of every stage.
     """
@@ -37,14 +38,24 @@ class RowBlock:
     codes: CodeArray
     target: FloatArray
     weight: FloatArray
+    offset: FloatArray
     response: FloatArray
     working: FloatArray
     residual: FloatArray
     products: list[FloatArray] = field(default_factory=list)
 
+    @property
+    def eta(self) -> FloatArray:
+        """The sum of the offset and all curves."""
+        return self.response - self.residual
+
 
 def row_blocks(
-    codes: CodeArray, target: FloatArray, weight: FloatArray, residual: FloatArray
+    codes: CodeArray,
+    target: FloatArray,
+    weight: FloatArray,
+    offset: FloatArray,
+    residual: FloatArray,
 ) -> list[RowBlock]:
     """Blocks of a table of bins (n, p); their residuals are views of ``residual``."""
     blocks = []
@@ -52,7 +63,7 @@ def row_blocks(
         part = slice(first, first + ROWS_PER_BLOCK)
         own = np.ascontiguousarray(codes[part].T)
         y, w = target[part], weight[part]
-        blocks.append(RowBlock(own, y, w, y, w, residual[part]))
+        blocks.append(RowBlock(own, y, w, offset[part], y, w, residual[part]))
     return blocks
 
 
@@ -71,11 +82,16 @@ def reweighted(blocks: list[RowBlock], weight: FloatArray) -> list[RowBlock]:
     return copies
 
 
+def begin(block: RowBlock, loss: Loss, intercept: float) -> None:
+    """Take the first least-squares problem of a loss with a link, at a constant."""
+    eta = block.offset + intercept
+    block.response, block.working = loss.working(block.target, eta, block.weight)
+    block.residual[:] = block.response - eta
+
+
 def renew(block: RowBlock, loss: Loss) -> None:
-    """Take the least-squares problem of the next sweep at the predictions of this moment."""
-    response, block.working = loss.working(
-        block.target, block.response - block.residual, block.weight
-    )
+    """Take the least-squares problem of the next sweep at the sums of this moment."""
+    response, block.working = loss.working(block.target, block.eta, block.weight)
     if response is not block.response:
         block.residual += response - block.response
         block.response = response
@@ -88,7 +104,13 @@ def residual_sums(block: RowBlock) -> FloatArray:
 
 def loss_sums(block: RowBlock, loss: Loss) -> FloatArray:
     """Sums of the loss and of the weight."""
-    losses = loss.of_rows(block.target, block.response - block.residual)
+    losses = loss.of_rows(block.target, block.eta)
+    return np.array([np.sum(block.weight * losses), np.sum(block.weight)])
+
+
+def restrained_sums(block: RowBlock, loss: Loss) -> FloatArray:
+    """Sums of the loss that sweeps lower, and of the weight."""
+    losses = loss.restrained(block.target, block.eta)
     return np.array([np.sum(block.weight * losses), np.sum(block.weight)])
 
 
@@ -100,7 +122,7 @@ def lower(block: RowBlock, amount: float) -> None:
 def moments(block: RowBlock, stage: int) -> FloatArray:
     """The moments of a stage over the rows."""
     out = np.zeros(kernels.N_MOMENTS)
-    kernels.add_moments(block.products[stage], block.residual, block.working, out)
+    kernels.add_moments(block.products[stage], block.residual, block.working, block.weight, out)
     return out
 
 
@@ -151,6 +173,13 @@ def add_stage(
     block.products.append(products)
 
 
+def replace_offset(block: RowBlock, first: int, offset: FloatArray) -> None:
+    """Other offsets, those of the block from ``first`` on in an array of all rows."""
+    own = offset[first : first + len(block.weight)]
+    block.residual -= own - block.offset
+    block.offset = own
+
+
 def drop_stage(block: RowBlock, stage: int) -> None:
     """Forget a stage; what it said is in the constant now."""
     del block.products[stage]
@@ -159,7 +188,7 @@ def drop_stage(block: RowBlock, stage: int) -> None:
 def predict_anew(block: RowBlock, offset: IntArray, intercept: float, effects: FloatArray) -> None:
     """Residuals of the constant and the main effects alone; stages are to be added again."""
     block.products.clear()
-    block.residual[:] = block.response - intercept
+    block.residual[:] = block.response - block.offset - intercept
     kernels.take_off_effects(block.codes, offset, effects, block.residual)
 
 

@@ -5,6 +5,7 @@ The loop runs over curves; rows are reached through their carrier only, one redu
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,9 +16,11 @@ from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.kernels.arrays import BoolArray, FloatArray
 from seplearn.kernels.block import begin_stage, solve, solve_effect
-from seplearn.kernels.rows import VV
+from seplearn.kernels.rows import UU, VV
 from seplearn.losses import Loss
 
+_ROUNDING = 1e-9  # of a loss
+_MOST_HALVINGS = 10
 _IDLE = 1e-14  # mean square of a stage, in variances of y, below which there is nothing to learn
 
 
@@ -96,12 +99,68 @@ def sweep(
         if stop[0]:
             return mean_square
         noise = _Noise(mean_square, _inflation(curves, mass), mass)
-        _sweep_effects(carrier, curves.effects, axes, rules, noise)
-        for number, stage in enumerate(curves.stages):
-            if stop[0]:
-                return mean_square
-            _sweep_stage(carrier, number, stage, visits[number], axes, rules, noise)
+        if rules.loss.overshoots:
+            _sweep_falling(carrier, curves, visits, axes, rules, noise, stop)
+        else:
+            _sweep_once(carrier, curves, visits, axes, rules, noise, stop)
     return settle(carrier, curves, rules)[0]
+
+
+def _sweep_once(
+    carrier: Carrier,
+    curves: Curves,
+    visits: list[list[_Visit]],
+    axes: Axes,
+    rules: Rules,
+    noise: _Noise,
+    stop: BoolArray,
+) -> None:
+    """Visit every main effect and every curve of every stage."""
+    _sweep_effects(carrier, curves.effects, axes, rules, noise)
+    for number, stage in enumerate(curves.stages):
+        if stop[0]:
+            return
+        _sweep_stage(carrier, number, stage, visits[number], axes, rules, noise)
+
+
+def _sweep_falling(
+    carrier: Carrier,
+    curves: Curves,
+    visits: list[list[_Visit]],
+    axes: Axes,
+    rules: Rules,
+    noise: _Noise,
+    stop: BoolArray,
+) -> None:
+    """A sweep, of which half is taken back until it has not raised the penalised loss.
+
+    Penalties are those that the sweep has learned, before it and after it.
+    """
+    before, loss_before = curves.copy(), _mean_loss(carrier, rules.loss)
+    working = float(carrier.total(rows.residual_sums)[1])
+    _sweep_once(carrier, curves, visits, axes, rules, noise, stop)
+    for own, other in zip(curves.stages, before.stages, strict=True):
+        other.curvature = own.curvature
+    share = rules.loss.per_half_square / noise.mass
+    bound = loss_before + share * before.penalty(axes, curves, working)
+    for _ in range(_MOST_HALVINGS):
+        penalty = share * curves.penalty(axes, curves, working)
+        if _mean_loss(carrier, rules.loss) + penalty <= bound * (1.0 + _ROUNDING):
+            return
+        curves.move_halfway_to(before)
+        put_on_rows(carrier, curves, axes)
+
+
+def _mean_loss(carrier: Carrier, loss: Loss) -> float:
+    total, mass = carrier.total(rows.restrained_sums, loss)
+    return float(total / mass)
+
+
+def put_on_rows(carrier: Carrier, curves: Curves, axes: Axes) -> None:
+    """Let the rows have the sums and the products of these curves."""
+    carrier.each(rows.predict_anew, axes.offset, curves.intercept, curves.effects.values)
+    for stage in curves.stages:
+        carrier.each(rows.add_stage, axes.offset, stage.curves, stage.scale, stage.present)
 
 
 def settle(carrier: Carrier, curves: Curves, rules: Rules) -> tuple[float, float]:
@@ -109,11 +168,25 @@ def settle(carrier: Carrier, curves: Curves, rules: Rules) -> tuple[float, float
     carrier.each(rows.renew, rules.loss)
     total, working, square, mass = carrier.total(rows.residual_sums).tolist()
     if rules.fit_intercept:
-        shift = total / working
-        curves.intercept += shift
-        carrier.each(rows.lower, shift)
-        square = max(square - shift * total, 0.0)
-    return square / mass, mass
+        shift = _move_intercept(carrier, curves, total / working, rules.loss)
+        square = max(square - shift * (2.0 * total - shift * working), 0.0)
+    loss = rules.loss
+    noise = loss.dispersion if loss.dispersion is not None else square / mass
+    return max(noise, loss.least_dispersion), mass
+
+
+def _move_intercept(carrier: Carrier, curves: Curves, shift: float, loss: Loss) -> float:
+    """Move the constant, half of it taken back until the loss does not rise; the step taken."""
+    before = _mean_loss(carrier, loss) if loss.overshoots else math.inf
+    curves.intercept += shift
+    carrier.each(rows.lower, shift)
+    for _ in range(_MOST_HALVINGS if loss.overshoots else 0):
+        if _mean_loss(carrier, loss) <= before:
+            break
+        shift *= 0.5
+        curves.intercept -= shift
+        carrier.each(rows.lower, -shift)
+    return shift
 
 
 def _inflation(curves: Curves, mass: float) -> float:
@@ -136,6 +209,7 @@ def _sweep_stage(
     if moments[VV] < _IDLE * noise.mass:
         return
     energy = rules.energy * noise.mean_square
+    stage.curvature[:] = moments[UU], moments[VV]
     left = visits[0].axis if visits else axes.order[0]
     local, factors = np.empty(2), np.empty((2, axes.n_bins[left]))
     begin_stage(

@@ -1,0 +1,73 @@
+"""From training rows and parameters to a model: what the estimators of TSL share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from seplearn._errors import wrong_type
+from seplearn._workers import ThreadWorkers, n_threads
+from seplearn.fitting.fit import check_options, fit_model, make_validation
+from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.progress import Callback, progress
+from seplearn.fitting.reference import reference_rows
+from seplearn.model.edit import scaled
+from seplearn.model.model import SeparationModel
+from seplearn.model.record import StageRecord
+from seplearn.table.binning import bin_table, bins_at_most
+from seplearn.table.constraints import feature_directions
+from seplearn.table.schema import categorical_columns
+from seplearn.table.training import EvalRows, TrainingRows
+
+
+class Asked(NamedTuple):
+    """Arguments of ``fit`` as they were given, which may contradict parameters."""
+
+    eval_set: Any
+    groups: Any
+    offset: Any = None
+
+
+def check_callback(callback: Any) -> None:
+    """Raise for anything that cannot be called."""
+    if callback is not None and not callable(callback):
+        raise wrong_type("callback", "a callable or None", callback)
+
+
+def fit_rows(
+    rows: TrainingRows,
+    parameters: dict[str, Any],
+    asked: Asked,
+    held_out: EvalRows | None,
+    callback: Callback | None,
+) -> tuple[SeparationModel, list[StageRecord]]:
+    """Bin the table, fit the model and bring it to the unit of y."""
+    categorical = categorical_columns(rows.table, parameters["categorical_features"])
+    directions = feature_directions(rows.table, parameters["monotonic_cst"], categorical)
+    options = FitOptions(**parameters, directions=directions)
+    check_options(options, options.early_stopping, options.n_bootstrap, *asked)
+    loss = options.loss_function
+    unit = loss.unit(rows.y, rows.weight, options.fit_intercept)
+    with (
+        ThreadWorkers(n_threads(options.n_jobs)) as workers,
+        progress(options.n_stages, unit, bool(options.verbose), callback) as on_stage,
+    ):
+        bins, codes = bin_table(
+            rows.table, rows.weight, categorical, bins_at_most(options.max_bins, len(rows.y)),
+            options.min_category_count,
+            workers.map,
+        )  # fmt: skip
+        offset = None if rows.offset is None else rows.offset / unit.scale
+        data = TrainingData(bins, codes, unit.measured(rows.y), rows.weight, offset)
+        validation = make_validation(data, options, held_out, unit, rows.groups)
+        seed = np.random.SeedSequence(check_random_state(options.random_state).randint(2**31))
+        model, records = fit_model(
+            data, options, validation, options.n_bootstrap, seed, workers, on_stage
+        )
+        reference = reference_rows(data, int(options.background_size))
+    to_y = (unit.scale, unit.origin, loss.degree)
+    model = scaled(replace(model, reference=reference, link=loss.link), *to_y)
+    return model, [record.scaled(*to_y) for record in records]

@@ -1,0 +1,65 @@
+"""The log-loss of yes and no: minus the log of the probability given to what happened."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from seplearn.kernels.arrays import FloatArray
+from seplearn.losses.base import Loss, Working, bounded_working
+from seplearn.losses.links import LOGIT, Link
+from seplearn.table.training import TargetUnit
+
+_NEWTON_STEPS = 50
+# Half of it times the square of the log-odds is added to the loss of a row in sweeps. Rows that are
+# certain say nothing about how certain they are: products would send them to odds that no table
+# can show. Beyond log-odds of about seven it weighs more than what a certain row still gains.
+_RESTRAINT = 1e-4
+
+
+@dataclass(frozen=True)
+class LogLoss(Loss):
+    """Of a target 0 or 1, whose log-odds are the sum of the curves."""
+
+    meaning: ClassVar[str] = "minus the log of the probability of what happened"
+    link: ClassVar[Link] = LOGIT
+    dispersion: ClassVar[float | None] = 1.0
+    degree: ClassVar[int] = 0
+    per_half_square: ClassVar[float] = 1.0
+    overshoots: ClassVar[bool] = True
+
+    def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:  # noqa: ARG002
+        return TargetUnit(0.0, 1.0)
+
+    def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
+        """The log-odds of the mean; with offsets by Newton's method."""
+        mean = float(np.average(target, weights=weight))
+        least = 0.5 / (float(weight.sum()) + 1.0)
+        mean = min(max(mean, least), 1.0 - least)  # finite where all rows are alike
+        level = math.log(mean / (1.0 - mean)) - float(np.average(offset, weights=weight))
+        for _ in range(_NEWTON_STEPS if offset.any() else 0):
+            share = self.link.inverse(level + offset)
+            slope = float(np.average(share, weights=weight)) - mean
+            bend = float(np.average(share * (1.0 - share), weights=weight))
+            level -= min(max(slope / max(bend, 1e-12), -1.0), 1.0)
+        return level
+
+    def working(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> Working:
+        share = self.link.inverse(eta)
+        gradient = target - share - _RESTRAINT * eta
+        return bounded_working(eta, gradient, share * (1.0 - share) + _RESTRAINT, weight)
+
+    def restrained(self, target: FloatArray, eta: FloatArray) -> FloatArray:
+        return self.of_rows(target, eta) + 0.5 * _RESTRAINT * eta**2
+
+    def of_rows(self, target: FloatArray, eta: FloatArray) -> FloatArray:
+        losses: FloatArray = np.logaddexp(0.0, np.where(target > 0.5, -eta, eta))
+        return losses
+
+    def pull(self, target: FloatArray, eta: FloatArray, residual: FloatArray) -> FloatArray:  # noqa: ARG002
+        """The gradient, in log-odds where yes and no are as likely: four times as much."""
+        gradient: FloatArray = 4.0 * (target - self.link.inverse(eta))
+        return gradient

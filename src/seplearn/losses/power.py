@@ -1,0 +1,112 @@
+"""Deviances with a log link: counts (Poisson), amounts (gamma), and sums of a count of amounts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from seplearn._errors import out_of_range
+from seplearn.kernels.arrays import FloatArray
+from seplearn.losses.base import Loss, Working, bounded_working
+from seplearn.losses.links import LOG, Link
+from seplearn.table.training import TargetUnit
+
+_LARGEST_RATIO = 1e100  # of a target to its prediction: squares of weights stay numbers
+
+
+@dataclass(frozen=True)
+class PowerDeviance(Loss):
+    """The deviance of a target whose variance grows as a power of its mean."""
+
+    link: ClassVar[Link] = LOG
+    degree: ClassVar[int] = 0
+    overshoots: ClassVar[bool] = True
+    power: float = 1.5
+
+    def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:  # noqa: ARG002
+        return TargetUnit(0.0, 1.0)
+
+    def check_domain(self, y: FloatArray) -> None:
+        smallest = float(y.min())
+        if smallest < 0.0 or (self.power >= 2.0 and smallest == 0.0):
+            rule = "positive" if self.power >= 2.0 else "zero or positive"
+            raise out_of_range("y", f"{rule} for this loss, whose predictions are", smallest)
+
+    def check_target(self, y: FloatArray) -> None:
+        self.check_domain(y)
+        if not y.any():
+            raise ValueError("y must be positive in some row for this loss, got zeros only")
+
+    def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
+        """The log of what sets the sum of the gradients to zero, which has a closed form."""
+        largest = float(offset.max())
+        scale = np.exp((offset - largest) * (1.0 - self.power))
+        top = float(np.average(target * scale, weights=weight))
+        bottom = float(np.average(scale * np.exp(offset - largest), weights=weight))
+        return math.log(top / bottom) - largest
+
+    def working(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> Working:
+        mean = self.link.inverse(eta)
+        curvature = mean ** (2.0 - self.power)
+        with np.errstate(over="ignore"):
+            times = np.minimum(target / mean, _LARGEST_RATIO)
+        return bounded_working(eta, curvature * (times - 1.0), curvature, weight)
+
+    def of_rows(self, target: FloatArray, eta: FloatArray) -> FloatArray:
+        mean, p = self.link.inverse(eta), self.power
+        some = np.where(target > 0.0, target, 1.0)  # whose logs and powers are finite
+        with np.errstate(over="ignore"):  # infinitely wrong
+            if p == 1.0:
+                rows = np.where(target > 0.0, target * (np.log(some) - eta), 0.0) - target + mean
+            elif p == 2.0:
+                rows = eta - np.log(some) + target / mean - 1.0
+            else:
+                own = np.where(target > 0.0, some ** (2.0 - p), 0.0) / ((1.0 - p) * (2.0 - p))
+                rows = own - target * mean ** (1.0 - p) / (1.0 - p) + mean ** (2.0 - p) / (2.0 - p)
+            deviance: FloatArray = 2.0 * np.maximum(rows, 0.0)
+        return deviance
+
+    def pull(self, target: FloatArray, eta: FloatArray, residual: FloatArray) -> FloatArray:  # noqa: ARG002
+        """The gradient over the root of the curvature, which has the same noise everywhere."""
+        mean = self.link.inverse(eta)
+        root = mean ** (1.0 - 0.5 * self.power)
+        typical = float(np.sqrt(np.mean(root**2)))
+        with np.errstate(over="ignore"):
+            times = target / mean
+        return root / typical * np.minimum(times - 1.0, 20.0)
+
+
+@dataclass(frozen=True)
+class Poisson(PowerDeviance):
+    """Of counts, whose variance is at least their mean."""
+
+    meaning: ClassVar[str] = (
+        "the Poisson deviance, for counts and rates; the sum of the curves is the log of the "
+        "prediction"
+    )
+    least_dispersion: ClassVar[float] = 1.0
+    power: float = 1.0
+
+
+@dataclass(frozen=True)
+class Gamma(PowerDeviance):
+    """Of positive amounts, whose spread is proportional to their mean."""
+
+    meaning: ClassVar[str] = "the gamma deviance, for positive amounts, with a log link too"
+    power: float = 2.0
+
+
+@dataclass(frozen=True)
+class Tweedie(PowerDeviance):
+    """Of sums of a random number of amounts, many of them zero."""
+
+    meaning: ClassVar[str] = (
+        "the deviance of a target whose variance is the mean to the ``power``, between counts and "
+        "amounts, for totals of which many are zero, with a log link too"
+    )
+
+    def with_shape(self, power: float, quantile: float) -> Tweedie:  # noqa: ARG002
+        return replace(self, power=power)

@@ -1,0 +1,278 @@
+"""Losses of yes and no, counts, amounts and quantiles against formulas and scikit-learn."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from sklearn import metrics
+
+from seplearn.losses import LOSSES, LogLoss
+from seplearn.losses.power import Gamma, Poisson, Tweedie
+from seplearn.losses.quantile import Quantile
+
+pytestmark = pytest.mark.interpreted
+
+SMOOTH = [LogLoss(), Poisson(), Gamma(), Tweedie(), Tweedie(power=1.2), Tweedie(power=1.9)]
+ENDS = [Tweedie(power=1.0), Tweedie(power=2.0)]
+QUANTILES = [Quantile(), Quantile(quantile=0.1), Quantile(quantile=0.9, corner=0.05)]
+SEEDS = st.integers(0, 10**6)
+
+
+def target_of(loss, n, rng):
+    """A target for which the loss is defined, with zeros where it may have them."""
+    if isinstance(loss, LogLoss):
+        yes = (rng.random(n) < 0.4).astype(float)
+        yes[:2] = 0.0, 1.0
+        return yes
+    if isinstance(loss, Quantile):
+        return rng.standard_t(3.0, n)
+    counts = rng.poisson(2.0, n).astype(float)
+    counts[:2] = 0.0, 3.0
+    if loss.power == 1.0:
+        return counts
+    amounts = rng.gamma(2.0, 1.5, n)
+    return amounts if loss.power == 2.0 else amounts * (counts > 0)
+
+
+def rows(loss, seed, n=40):
+    """Target, sums of a moderate size, weights and offsets."""
+    rng = np.random.default_rng(seed)
+    target = target_of(loss, n, rng)
+    return target, 1.5 * rng.normal(size=n), rng.uniform(0.2, 3.0, n), rng.normal(size=n)
+
+
+def metric(loss, target, prediction, weight):
+    """The mean loss, as scikit-learn has it."""
+    if isinstance(loss, LogLoss):
+        return metrics.log_loss(target, prediction, sample_weight=weight)
+    if isinstance(loss, Quantile):
+        return metrics.mean_pinball_loss(
+            target, prediction, sample_weight=weight, alpha=loss.quantile
+        )
+    return metrics.mean_tweedie_deviance(target, prediction, sample_weight=weight, power=loss.power)
+
+
+@pytest.mark.parametrize("loss", [*SMOOTH, *ENDS, *QUANTILES], ids=repr)
+def test_the_loss_of_rows_is_that_of_scikit_learn(loss):
+    for seed in range(10):
+        target, eta, weight, _ = rows(loss, seed)
+        found = np.average(loss.of_rows(target, eta), weights=weight)
+        expected = metric(loss, target, loss.link.inverse(eta), weight)
+        assert found == pytest.approx(expected, rel=1e-10)
+
+
+def test_losses_by_name_are_those_of_the_metrics_with_that_name():
+    target, prediction = np.array([0.5, 1.0, 4.0]), np.array([1.0, 0.8, 2.0])
+    pairs = {
+        "poisson": metrics.mean_poisson_deviance(target, prediction),
+        "gamma": metrics.mean_gamma_deviance(target, prediction),
+        "tweedie": metrics.mean_tweedie_deviance(target, prediction, power=1.5),
+    }
+    for name, expected in pairs.items():
+        found = np.mean(LOSSES[name].of_rows(target, np.log(prediction)))
+        assert found == pytest.approx(expected, rel=1e-12)
+    by_hand = 0.5 * np.mean(np.abs(target - prediction))
+    assert np.mean(LOSSES["quantile"].of_rows(target, prediction)) == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("loss", SMOOTH, ids=repr)
+def test_a_perfect_prediction_loses_nothing(loss):
+    target = np.array([0.3, 1.0, 1e-5, 1e5]) if loss.degree == 0 else np.ones(4)
+    if isinstance(loss, LogLoss):
+        target, eta = np.array([0.0, 1.0]), np.array([-800.0, 800.0])
+    else:
+        eta = np.log(target)
+    lost = loss.of_rows(target, eta)
+    assert (lost >= 0.0).all()
+    np.testing.assert_allclose(lost / np.maximum(target, 1.0), 0.0, atol=1e-12)
+
+
+def slope(loss, target, eta, size=1e-5):
+    """The derivative of the loss of rows by their sums."""
+    return (loss.of_rows(target, eta + size) - loss.of_rows(target, eta - size)) / (2.0 * size)
+
+
+@pytest.mark.parametrize("loss", SMOOTH, ids=repr)
+def test_the_working_problem_has_the_slope_and_the_curvature_of_the_loss(loss):
+    """The curvature is the expected one: the square of the link's slope over the variance."""
+    for seed in range(5):
+        target, eta, weight, _ = rows(loss, seed)
+        response, working = loss.working(target, eta, weight)
+        pull = loss.per_half_square * working * (response - eta)
+        np.testing.assert_allclose(pull, -weight * slope(loss, target, eta), rtol=1e-6, atol=1e-6)
+        low, mean, high = (loss.link.inverse(eta + size) for size in (-1e-5, 0.0, 1e-5))
+        variance = mean * (1.0 - mean) if isinstance(loss, LogLoss) else mean**loss.power
+        expected = weight * ((high - low) / 2e-5) ** 2 / variance
+        near = np.abs(response - eta) < 99.0  # others ask for too much, and get less
+        assert near.sum() > 30
+        np.testing.assert_allclose(working[near], expected[near], rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", [*SMOOTH, *ENDS, *QUANTILES], ids=repr)
+def test_extreme_sums_give_numbers_and_no_warnings(loss):
+    eta = np.repeat([-700.0, -300.0, -40.0, 0.0, 40.0, 300.0, 700.0], 40)
+    target = np.tile(rows(loss, 3)[0], 7)
+    weight = np.full(len(eta), 0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        response, working = loss.working(target, eta, weight)
+        losses = loss.of_rows(target, eta)
+        pull = loss.pull(target, eta, target - eta)
+    for numbers in (response, working, working * (response - eta), losses, pull):
+        assert np.isfinite(numbers).all()
+    assert (working > 0.0).all()
+    assert (losses >= 0.0).all()
+    if loss in SMOOTH:  # a row far off asks for a bounded step
+        assert np.abs(response - eta).max() <= 100.0 * (1 + 1e-9)
+
+
+@given(st.sampled_from(SMOOTH), SEEDS)
+def test_the_bound_of_a_step_leaves_the_slope_as_it_is(loss, seed):
+    rng = np.random.default_rng(seed)
+    target, _, weight, _ = rows(loss, seed)
+    eta = rng.uniform(-30.0, 30.0, len(target))
+    response, working = loss.working(target, eta, weight)
+    mean = loss.link.inverse(eta)
+    spread = mean * (1.0 - mean) if isinstance(loss, LogLoss) else mean**loss.power
+    by_link = spread if isinstance(loss, LogLoss) else mean
+    gradient = weight * (target - mean) * by_link / np.maximum(spread, 1e-300)
+    np.testing.assert_allclose(working * (response - eta), gradient, rtol=1e-9, atol=1e-12)
+
+
+@given(st.sampled_from([*SMOOTH, *QUANTILES]), SEEDS, st.booleans())
+def test_the_constant_is_the_best_one(loss, seed, with_offset):
+    target, _, weight, offset = rows(loss, seed)
+    offset = offset if with_offset else np.zeros(len(target))
+
+    def total(level):
+        return np.sum(weight * loss.of_rows(target, level + offset))
+
+    found = loss.constant(target, weight, offset)
+    around = (found - 5.0, found + 5.0)
+    best = minimize_scalar(total, bounds=around, method="bounded", options={"xatol": 1e-10}).fun
+    assert total(found) <= best * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("loss", [s for s in SMOOTH if not isinstance(s, LogLoss)], ids=repr)
+def test_a_constant_with_offsets_far_from_zero_is_a_number(loss):
+    target, _, weight, offset = rows(loss, 1)
+    near = loss.constant(target, weight, offset)
+    for shift in (-600.0, 600.0):
+        assert loss.constant(target, weight, offset + shift) == pytest.approx(near - shift)
+
+
+def test_a_constant_of_yes_alone_is_finite():
+    weight, none = np.ones(9), np.zeros(9)
+    yes = LogLoss().constant(np.ones(9), weight, none)
+    assert yes == pytest.approx(np.log((10.0 - 0.5) / 0.5))
+    assert LogLoss().constant(none, weight, none) == pytest.approx(-yes)
+
+
+@pytest.mark.parametrize(
+    ("loss", "target", "message"),
+    [
+        (Poisson(), [1.0, -1.0], r"y must be zero or positive for this loss.*got -1"),
+        (Tweedie(), [1.0, -0.5], r"y must be zero or positive for this loss.*got -0\.5"),
+        (Gamma(), [1.0, 0.0], r"y must be positive for this loss.*got 0"),
+        (Tweedie(power=2.0), [1.0, 0.0], r"y must be positive for this loss.*got 0"),
+        (Poisson(), [0.0, 0.0], "y must be positive in some row for this loss, got zeros only"),
+    ],
+)
+def test_a_target_outside_the_domain_is_refused(loss, target, message):
+    with pytest.raises(ValueError, match=message):
+        loss.check_target(np.array(target))
+
+
+@pytest.mark.parametrize("loss", [*SMOOTH, *QUANTILES], ids=repr)
+def test_a_target_inside_the_domain_is_taken(loss):
+    loss.check_target(rows(loss, 0)[0])
+
+
+def test_shapes_are_taken_by_the_losses_that_have_them():
+    assert Tweedie().with_shape(1.3, 0.2) == Tweedie(power=1.3)
+    assert Quantile(corner=0.4).with_shape(1.3, 0.2) == Quantile(quantile=0.2, corner=0.4)
+    for loss in (LogLoss(), Poisson(), Gamma()):
+        assert loss.with_shape(1.3, 0.2) is loss
+
+
+@given(st.sampled_from(QUANTILES), SEEDS)
+def test_the_least_squares_of_a_quantile_touch_the_rounded_loss_from_above(loss, seed):
+    """That is (q - 1/2) r + (|r| - e log(e + |r|)) / 2 with the corner e."""
+    target, eta, weight, _ = rows(loss, seed)
+    response, working = loss.working(target, eta, weight)
+    rng = np.random.default_rng(seed)
+
+    def rounded(off):
+        away = np.abs(off) - loss.corner * np.log(loss.corner + np.abs(off))
+        return (loss.quantile - 0.5) * off + 0.5 * away
+
+    for size in (1e-6, 0.1, 1.0, 10.0):
+        moved = eta + size * rng.normal(size=len(target))
+        gain = weight * (rounded(target - moved) - rounded(target - eta))
+        halves = 0.5 * loss.per_half_square * working
+        modelled = halves * ((response - moved) ** 2 - (response - eta) ** 2)
+        assert (gain <= modelled + 1e-9 * (1 + np.abs(modelled))).all()
+        if size == 1e-6:
+            np.testing.assert_allclose(gain, modelled, atol=1e-8)
+
+
+@given(st.sampled_from(QUANTILES), SEEDS)
+def test_the_rounded_corner_is_small_beside_the_spread(loss, seed):
+    residual = rows(loss, seed)[0]
+    weight = np.ones(len(residual))
+    suited = loss.suited_to(residual, weight)
+    middle = np.sort(residual)[(len(residual) - 1) // 2]
+    spread = np.sort(np.abs(residual - middle))[(len(residual) - 1) // 2]
+    assert suited.corner == pytest.approx(0.05 * spread)
+    assert suited.quantile == loss.quantile
+    assert loss.suited_to(np.zeros(5), np.ones(5)).corner == 1e-6
+
+
+@given(SEEDS)
+def test_the_constant_of_a_quantile_has_its_share_of_the_rows_below(seed):
+    loss = Quantile(quantile=0.3)
+    target, _, _, offset = rows(loss, seed)
+    level = loss.constant(target, np.ones(40), offset)
+    assert np.sum(target - offset <= level) == 12
+
+
+def test_new_stages_start_from_the_slope_of_the_loss():
+    eta = np.array([-1.0, 0.0, 0.5])
+    yes = np.array([1.0, 0.0, 1.0])
+    likely = 1.0 / (1.0 + np.exp(-eta))
+    np.testing.assert_allclose(LogLoss().pull(yes, eta, yes), 4.0 * (yes - likely))
+    counts = np.array([0.0, 2.0, 100.0])
+    mean = np.exp(eta)
+    root = np.sqrt(mean / mean.mean())
+    expected = root * np.minimum(counts / mean - 1.0, 20.0)
+    np.testing.assert_allclose(Poisson().pull(counts, eta, counts), expected)
+    np.testing.assert_allclose(
+        Gamma().pull(counts, eta, counts), np.minimum(counts / mean - 1.0, 20.0)
+    )
+    off = np.array([2.0, -1.0, 3.0])
+    np.testing.assert_allclose(
+        Quantile(quantile=0.9).pull(eta + off, eta, off), 4.0 * np.array([0.9, -0.1, 0.9])
+    )
+
+
+def test_the_table_of_losses_and_what_a_fit_asks_of_them():
+    asked = {
+        name: (loss.link.name, loss.degree, loss.per_half_square, loss.overshoots)
+        for name, loss in (LOSSES | {"log_loss": LogLoss()}).items()
+    }
+    assert asked == {
+        "squared_error": ("identity", 2, 2.0, False),
+        "huber": ("identity", 2, 2.0, False),
+        "poisson": ("log", 0, 2.0, True),
+        "gamma": ("log", 0, 2.0, True),
+        "tweedie": ("log", 0, 2.0, True),
+        "quantile": ("identity", 1, 1.0, False),
+        "log_loss": ("logit", 0, 1.0, True),
+    }
+    known = {name: (loss.dispersion, loss.least_dispersion) for name, loss in LOSSES.items()}
+    assert known.pop("poisson") == (None, 1.0)
+    assert set(known.values()) == {(None, 0.0)}
+    assert (LogLoss().dispersion, LogLoss().least_dispersion) == (1.0, 0.0)
