@@ -52,9 +52,7 @@ def metric(loss, target, prediction, weight):
         return metrics.mean_pinball_loss(
             target, prediction, sample_weight=weight, alpha=loss.quantile
         )
-    return metrics.mean_tweedie_deviance(
-        target, prediction, sample_weight=weight, power=loss.power
-    )
+    return metrics.mean_tweedie_deviance(target, prediction, sample_weight=weight, power=loss.power)
 
 
 @pytest.mark.parametrize("loss", [*SMOOTH, *ENDS, *QUANTILES], ids=repr)
@@ -122,7 +120,7 @@ def test_extreme_sums_give_numbers_and_no_warnings(loss):
         warnings.simplefilter("error")
         response, working = loss.working(target, eta, weight)
         losses = loss.of_rows(target, eta)
-        pull = loss.pull(target, eta, target - eta)
+        pull = loss.pull(target, eta, target - eta, weight)
     for numbers in (response, working, working * (response - eta), losses, pull):
         assert np.isfinite(numbers).all()
     assert (working > 0.0).all()
@@ -242,22 +240,20 @@ def test_the_constant_of_a_quantile_has_its_share_of_the_rows_below(seed):
 
 
 def test_new_stages_start_from_the_slope_of_the_loss():
-    eta = np.array([-1.0, 0.0, 0.5])
+    eta, weight = np.array([-1.0, 0.0, 0.5]), np.array([1.0, 2.0, 1.0])
     yes = np.array([1.0, 0.0, 1.0])
     likely = 1.0 / (1.0 + np.exp(-eta))
-    np.testing.assert_allclose(LogLoss().pull(yes, eta, yes), 4.0 * (yes - likely))
+    np.testing.assert_allclose(LogLoss().pull(yes, eta, yes, weight), 4.0 * (yes - likely))
     counts = np.array([0.0, 2.0, 100.0])
     mean = np.exp(eta)
-    root = np.sqrt(mean / mean.mean())
-    expected = root * np.minimum(counts / mean - 1.0, 20.0)
-    np.testing.assert_allclose(Poisson().pull(counts, eta, counts), expected)
-    np.testing.assert_allclose(
-        Gamma().pull(counts, eta, counts), np.minimum(counts / mean - 1.0, 20.0)
-    )
+    root = np.sqrt(mean / np.average(mean, weights=weight))
+    excess = np.minimum(counts / mean - 1.0, 20.0)
+    np.testing.assert_allclose(Poisson().pull(counts, eta, counts, weight), root * excess)
+    np.testing.assert_allclose(Gamma().pull(counts, eta, counts, weight), excess)
     off = np.array([2.0, -1.0, 3.0])
-    np.testing.assert_allclose(
-        Quantile(quantile=0.9).pull(eta + off, eta, off), 4.0 * np.array([0.9, -0.1, 0.9])
-    )
+    sides = 2.0 * 7.0 / 4.0 * np.array([0.9, -0.1, 0.9])
+    loss = Quantile(quantile=0.9)
+    np.testing.assert_allclose(loss.pull(eta + off, eta, off, weight), sides)
 
 
 def test_the_table_of_losses_and_what_a_fit_asks_of_them():

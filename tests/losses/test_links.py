@@ -41,7 +41,9 @@ def test_predictions_of_zero_are_exact():
 @given(st.floats(-800.0, 800.0))
 def test_the_probabilities_of_yes_and_no_are_one(eta):
     inverse = LINKS["logit"].inverse
-    assert (inverse(np.array([eta])) + inverse(np.array([-eta])))[0] == pytest.approx(1.0, abs=1e-15)
+    assert (inverse(np.array([eta])) + inverse(np.array([-eta])))[0] == pytest.approx(
+        1.0, abs=1e-15
+    )
 
 
 def test_a_small_probability_keeps_its_digits():

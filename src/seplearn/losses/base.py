@@ -85,7 +85,13 @@ class Loss(ABC):
     def of_rows(self, target: FloatArray, eta: FloatArray) -> FloatArray:
         """The loss of every row, before weights."""
 
-    def pull(self, target: FloatArray, eta: FloatArray, residual: FloatArray) -> FloatArray:  # noqa: ARG002
+    def pull(
+        self,
+        target: FloatArray,  # noqa: ARG002
+        eta: FloatArray,  # noqa: ARG002
+        residual: FloatArray,
+        weight: FloatArray,  # noqa: ARG002
+    ) -> FloatArray:
         """What the grids of a new stage are fitted to, each row counting the same."""
         return residual
 

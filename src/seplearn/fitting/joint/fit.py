@@ -118,7 +118,9 @@ class JointFit:
         grids, aggregate = fit_stage(
             self._data,
             self._options,
-            self._options.loss_function.pull(self._data.target, self._eta, self._residual),
+            self._options.loss_function.pull(
+                self._data.target, self._eta, self._residual, self._data.weight
+            ),
             self._options.n_splits,
             self._draws,
             streams,
