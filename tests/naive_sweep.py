@@ -108,7 +108,7 @@ class Fit:
 
         Of least squares Huber's weights. Of others the problem of Newton's method: the response
         eta + gradient / curvature with the weight curvature, which is raised for a row that would
-        ask for a step of more than 100.
+        ask for a step of more than 100. Log-odds are held near zero by 1e-4 / 2 times their square.
         """
         if self.rules.family == "squares":
             pairs = zip(self.weight, self.residual, strict=True)
@@ -117,12 +117,13 @@ class Fit:
         eta = self.eta
         if self.rules.family == "logistic":
             mean = 1.0 / (1.0 + np.exp(-eta))
-            curvature = mean * (1.0 - mean)
+            gradient = self.target - mean - 1e-4 * eta
+            curvature = mean * (1.0 - mean) + 1e-4
         else:
-            mean = np.exp(eta)
-            curvature = mean
-        curvature = np.maximum(curvature, np.abs(self.target - mean) / 100.0)
-        self.response = eta + (self.target - mean) / curvature
+            curvature = np.exp(eta)
+            gradient = self.target - curvature
+        curvature = np.maximum(curvature, np.abs(gradient) / 100.0)
+        self.response = eta + gradient / curvature
         self.huber = self.weight * curvature
 
     @property
@@ -130,7 +131,7 @@ class Fit:
         """Sum of the losses of all rows: minus the log-likelihood, up to what is the same."""
         eta = self.eta
         if self.rules.family == "logistic":
-            rows = np.log1p(np.exp(eta)) - self.target * eta
+            rows = np.log1p(np.exp(eta)) - self.target * eta + 0.5e-4 * eta**2
         else:
             rows = np.exp(eta) - self.target * eta
         return np.sum(self.weight * rows)

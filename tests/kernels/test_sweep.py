@@ -258,7 +258,7 @@ def test_sweeps_that_go_too_far_are_among_those_of_the_oracle(name):
     for fit in fits:
         naive_sweep.sweep(fit, 1)
     assert sum(fit.n_halved for fit in fits) >= 1
-    if CASES[name]["family"] == "poisson":
+    if name.startswith("poisson"):
         assert sum(fit.n_constants_halved for fit in fits) >= 1
 
 
@@ -277,7 +277,9 @@ def test_penalties_are_those_of_the_oracle(seed, effects):
     expected = naive_sweep.roughness(fit, strong)
     assert curves.penalty(axes, others, 30.0) == pytest.approx(expected, rel=1e-4)
     curves.move_halfway_to(others)
-    for stage, (one, other) in zip(curves.stages, zip(fit.stages, strong.stages), strict=True):
+    for stage, (one, other) in zip(
+        curves.stages, zip(fit.stages, strong.stages, strict=True), strict=True
+    ):
         close(stage.scale, (one.scale + other.scale) / 2)
         means = [(a + b) / 2 for a, b in zip(one.curves, other.curves, strict=True)]
         close(stage.curves, np.concatenate(means, axis=1))

@@ -92,7 +92,21 @@ def test_a_perfect_prediction_loses_nothing(loss):
 
 def slope(loss, target, eta, size=1e-5):
     """The derivative of the loss of rows by their sums."""
-    return (loss.of_rows(target, eta + size) - loss.of_rows(target, eta - size)) / (2.0 * size)
+    ends = (loss.restrained(target, eta + step) for step in (size, -size))
+    return np.subtract(*ends) / (2.0 * size)
+
+
+def restraint(loss):
+    """How strongly sums are held near zero."""
+    return 1e-4 if isinstance(loss, LogLoss) else 0.0
+
+
+def test_certain_rows_are_restrained():
+    eta = np.array([-30.0, 0.0, 30.0])
+    added = LogLoss().restrained(np.zeros(3), eta) - LogLoss().of_rows(np.zeros(3), eta)
+    np.testing.assert_allclose(added, 0.5e-4 * eta**2, atol=1e-12)
+    _, working = LogLoss().working(np.array([0.0]), np.array([-50.0]), np.ones(1))
+    assert working[0] == pytest.approx(1e-4)
 
 
 @pytest.mark.parametrize("loss", SMOOTH, ids=repr)
@@ -106,6 +120,7 @@ def test_the_working_problem_has_the_slope_and_the_curvature_of_the_loss(loss):
         low, mean, high = (loss.link.inverse(eta + size) for size in (-1e-5, 0.0, 1e-5))
         variance = mean * (1.0 - mean) if isinstance(loss, LogLoss) else mean**loss.power
         expected = weight * ((high - low) / 2e-5) ** 2 / variance
+        expected += weight * restraint(loss)
         near = np.abs(response - eta) < 99.0  # others ask for too much, and get less
         assert near.sum() > 30
         np.testing.assert_allclose(working[near], expected[near], rtol=1e-6)
@@ -120,7 +135,7 @@ def test_extreme_sums_give_numbers_and_no_warnings(loss):
         warnings.simplefilter("error")
         response, working = loss.working(target, eta, weight)
         losses = loss.of_rows(target, eta)
-        pull = loss.pull(target, eta, target - eta)
+        pull = loss.pull(target, eta, target - eta, weight)
     for numbers in (response, working, working * (response - eta), losses, pull):
         assert np.isfinite(numbers).all()
     assert (working > 0.0).all()
@@ -139,6 +154,7 @@ def test_the_bound_of_a_step_leaves_the_slope_as_it_is(loss, seed):
     spread = mean * (1.0 - mean) if isinstance(loss, LogLoss) else mean**loss.power
     by_link = spread if isinstance(loss, LogLoss) else mean
     gradient = weight * (target - mean) * by_link / np.maximum(spread, 1e-300)
+    gradient -= weight * restraint(loss) * eta
     np.testing.assert_allclose(working * (response - eta), gradient, rtol=1e-9, atol=1e-12)
 
 
@@ -240,22 +256,20 @@ def test_the_constant_of_a_quantile_has_its_share_of_the_rows_below(seed):
 
 
 def test_new_stages_start_from_the_slope_of_the_loss():
-    eta = np.array([-1.0, 0.0, 0.5])
+    eta, weight = np.array([-1.0, 0.0, 0.5]), np.array([1.0, 2.0, 1.0])
     yes = np.array([1.0, 0.0, 1.0])
     likely = 1.0 / (1.0 + np.exp(-eta))
-    np.testing.assert_allclose(LogLoss().pull(yes, eta, yes), 4.0 * (yes - likely))
+    np.testing.assert_allclose(LogLoss().pull(yes, eta, yes, weight), 4.0 * (yes - likely))
     counts = np.array([0.0, 2.0, 100.0])
     mean = np.exp(eta)
-    root = np.sqrt(mean / mean.mean())
-    expected = root * np.minimum(counts / mean - 1.0, 20.0)
-    np.testing.assert_allclose(Poisson().pull(counts, eta, counts), expected)
-    np.testing.assert_allclose(
-        Gamma().pull(counts, eta, counts), np.minimum(counts / mean - 1.0, 20.0)
-    )
+    root = np.sqrt(mean / np.average(mean, weights=weight))
+    excess = np.minimum(counts / mean - 1.0, 20.0)
+    np.testing.assert_allclose(Poisson().pull(counts, eta, counts, weight), root * excess)
+    np.testing.assert_allclose(Gamma().pull(counts, eta, counts, weight), excess)
     off = np.array([2.0, -1.0, 3.0])
-    np.testing.assert_allclose(
-        Quantile(quantile=0.9).pull(eta + off, eta, off), 4.0 * np.array([0.9, -0.1, 0.9])
-    )
+    sides = 2.0 * 7.0 / 4.0 * np.array([0.9, -0.1, 0.9])
+    loss = Quantile(quantile=0.9)
+    np.testing.assert_allclose(loss.pull(eta + off, eta, off, weight), sides)
 
 
 def test_the_table_of_losses_and_what_a_fit_asks_of_them():

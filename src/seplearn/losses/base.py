@@ -89,7 +89,13 @@ class Loss(ABC):
         """The loss that sweeps lower: with what keeps sums from running away, if any."""
         return self.of_rows(target, eta)
 
-    def pull(self, target: FloatArray, eta: FloatArray, residual: FloatArray) -> FloatArray:  # noqa: ARG002
+    def pull(
+        self,
+        target: FloatArray,  # noqa: ARG002
+        eta: FloatArray,  # noqa: ARG002
+        residual: FloatArray,
+        weight: FloatArray,  # noqa: ARG002
+    ) -> FloatArray:
         """What the grids of a new stage are fitted to, each row counting the same."""
         return residual
 

@@ -59,7 +59,13 @@ class LogLoss(Loss):
         losses: FloatArray = np.logaddexp(0.0, np.where(target > 0.5, -eta, eta))
         return losses
 
-    def pull(self, target: FloatArray, eta: FloatArray, residual: FloatArray) -> FloatArray:  # noqa: ARG002
+    def pull(
+        self,
+        target: FloatArray,
+        eta: FloatArray,
+        residual: FloatArray,  # noqa: ARG002
+        weight: FloatArray,  # noqa: ARG002
+    ) -> FloatArray:
         """The gradient, in log-odds where yes and no are as likely: four times as much."""
         gradient: FloatArray = 4.0 * (target - self.link.inverse(eta))
         return gradient

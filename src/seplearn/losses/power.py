@@ -69,11 +69,17 @@ class PowerDeviance(Loss):
             deviance: FloatArray = 2.0 * np.maximum(rows, 0.0)
         return deviance
 
-    def pull(self, target: FloatArray, eta: FloatArray, residual: FloatArray) -> FloatArray:  # noqa: ARG002
+    def pull(
+        self,
+        target: FloatArray,
+        eta: FloatArray,
+        residual: FloatArray,  # noqa: ARG002
+        weight: FloatArray,
+    ) -> FloatArray:
         """The gradient over the root of the curvature, which has the same noise everywhere."""
         mean = self.link.inverse(eta)
         root = mean ** (1.0 - 0.5 * self.power)
-        typical = float(np.sqrt(np.mean(root**2)))
+        typical = float(np.sqrt(np.average(root**2, weights=weight)))
         with np.errstate(over="ignore"):
             times = target / mean
         return root / typical * np.minimum(times - 1.0, 20.0)

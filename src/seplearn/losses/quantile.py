@@ -52,8 +52,14 @@ class Quantile(Loss):
         losses: FloatArray = np.maximum(self.quantile * off, (self.quantile - 1.0) * off)
         return losses
 
-    def pull(self, target: FloatArray, eta: FloatArray, residual: FloatArray) -> FloatArray:  # noqa: ARG002
+    def pull(
+        self,
+        target: FloatArray,
+        eta: FloatArray,
+        residual: FloatArray,  # noqa: ARG002
+        weight: FloatArray,
+    ) -> FloatArray:
         """The side on which an outcome lies, in the size of a typical residual."""
         side = np.where(target > eta, self.quantile, self.quantile - 1.0)
-        size = float(np.mean(np.abs(target - eta)))
+        size = float(np.average(np.abs(target - eta), weights=weight))
         return side * (2.0 * size)

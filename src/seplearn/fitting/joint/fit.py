@@ -144,7 +144,9 @@ class JointFit:
     def _start_of_stage(self, streams: list[RandomState]) -> tuple[list[Grid], Aggregate]:
         """Grids on what the loss asks of the rows, for a stage to start from."""
         some = self._some_rows
-        pull = self._options.loss_function.pull(self.data.target, self._eta, self._residual)
+        pull = self._options.loss_function.pull(
+            self.data.target, self._eta, self._residual, self.data.weight
+        )
         return fit_stage(
             self._some_data,
             self._options,

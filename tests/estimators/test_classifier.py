@@ -1,0 +1,356 @@
+"""TSLClassifier: labels, probabilities, weights, and what scikit-learn expects of a classifier."""
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingClassifier, StackingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import check_estimator
+
+from seplearn import TSLClassifier, datasets, explain, load_model
+
+QUICK: dict[str, Any] = {
+    "n_stages": 2, "early_stopping": False, "n_grids": 3, "n_splits": 8, "random_state": 0,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = datasets.masked_interaction(400, random_state=0)
+    return X, y > 0
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    return TSLClassifier(**QUICK).fit(*data)
+
+
+def words(y):
+    return np.where(y, "yes", "no")
+
+
+# What a label may be: from yes and no to what fit gets, and the classes that it should find.
+LABELS: dict[str, Any] = {
+    "strings": (words, ["no", "yes"]),
+    "objects": (lambda y: words(y).astype(object), ["no", "yes"]),
+    "a list": (lambda y: words(y).tolist(), ["no", "yes"]),
+    "booleans": (lambda y: y, [False, True]),
+    "integers": (lambda y: np.where(y, 7, -3), [-3, 7]),
+    "bytes of integers": (lambda y: y.astype(np.uint8), [0, 1]),
+    "floats": (lambda y: np.where(y, 2.0, 1.0), [1.0, 2.0]),
+    "a pandas Series": (lambda y: pd.Series(words(y), name="bought"), ["no", "yes"]),
+    "pandas categories": (lambda y: pd.Series(words(y), dtype="category"), ["no", "yes"]),
+    "pandas nullable": (lambda y: pd.Series(y, dtype="boolean"), [False, True]),
+    "a pandas table": (lambda y: pd.DataFrame({"bought": words(y)}), ["no", "yes"]),
+    "a polars Series": (lambda y: pl.Series(words(y)), ["no", "yes"]),
+    "polars categories": (lambda y: pl.Series(words(y)).cast(pl.Categorical), ["no", "yes"]),
+    "polars booleans": (pl.Series, [False, True]),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_of_every_kind_give_the_same_model(data, fitted, kind, tmp_path):
+    X, y = data
+    make, classes = LABELS[kind]
+    model = TSLClassifier(**QUICK).fit(X, make(y))
+    assert model.classes_.tolist() == classes
+    assert [type(label) for label in model.classes_.tolist()] == [type(c) for c in classes]
+    np.testing.assert_array_equal(model.decision_function(X), fitted.decision_function(X))
+    np.testing.assert_array_equal(
+        model.predict(X), np.array(classes)[fitted.predict(X).astype(int)]
+    )
+    assert model.score(X, make(y)) == fitted.score(X, y)
+    model.save(tmp_path / "model.tsl")
+    again = load_model(tmp_path / "model.tsl")
+    assert again.classes_.tolist() == classes
+    assert again.classes_.dtype == model.classes_.dtype
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_it_is_a_classifier_and_not_fitted_at_first(data):
+    model = TSLClassifier()
+    assert is_classifier(model)
+    for method in (model.predict, model.predict_proba, model.decision_function):
+        with pytest.raises(NotFittedError):
+            method(data[0])
+
+
+def test_classes_probabilities_and_log_odds_agree(data, fitted):
+    X, _ = data
+    odds, shares = fitted.decision_function(X), fitted.predict_proba(X)
+    assert shares.shape == (400, 2)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-15)
+    np.testing.assert_allclose(np.log(shares[:, 1]) - np.log(shares[:, 0]), odds, atol=1e-12)
+    np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[shares.argmax(axis=1)])
+    np.testing.assert_array_equal(fitted.predict(X), odds > 0)
+    parts = fitted.predict_effects(X).sum(axis=1) + fitted.predict_stages(X).sum(axis=1)
+    np.testing.assert_allclose(fitted.intercept_ + parts, odds, atol=1e-9)
+    assert fitted.score(X, data[1]) > 0.75
+
+
+def test_exchanged_labels_are_the_other_log_odds_of_a_constant():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 1)), np.arange(200) % 5 == 0
+    with pytest.warns(UserWarning, match="no stage improves on a constant"):
+        model = TSLClassifier(**(QUICK | {"min_gain": 1.0}), main_effects=False).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 0.2, rtol=1e-9)
+    with pytest.warns(UserWarning, match="no stage improves on a constant"):
+        other = TSLClassifier(**(QUICK | {"min_gain": 1.0}), main_effects=False).fit(X, ~y)
+    np.testing.assert_allclose(other.decision_function(X), -model.decision_function(X), rtol=1e-9)
+
+
+def test_mean_probabilities_are_shares_of_the_rows(data, fitted):
+    """The constant is free, so that the sum of all gradients is nearly zero."""
+    X, y = data
+    assert fitted.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.01)
+
+
+def test_balanced_weights_are_those_made_by_hand(data):
+    X, y = data
+    rare = y & (np.arange(400) % 3 == 0)
+    counts = np.bincount(rare)
+    by_hand = 400 / (2 * counts)
+    balanced, as_dict, as_weights = (
+        TSLClassifier(**QUICK, class_weight="balanced").fit(X, rare),
+        TSLClassifier(**QUICK, class_weight=dict(zip([False, True], by_hand, strict=True))).fit(
+            X, rare
+        ),
+        TSLClassifier(**QUICK).fit(X, rare, sample_weight=by_hand[rare.astype(int)]),
+    )
+    expected = as_weights.decision_function(X)
+    np.testing.assert_array_equal(balanced.decision_function(X), as_dict.decision_function(X))
+    np.testing.assert_allclose(balanced.decision_function(X), expected, rtol=1e-6, atol=1e-6)
+    shares = balanced.predict_proba(X)[:, 1]
+    weight = by_hand[rare.astype(int)]
+    assert np.average(shares, weights=weight) == pytest.approx(0.5, abs=0.02)
+    plain = TSLClassifier(**QUICK).fit(X, rare).predict_proba(X)[:, 1]
+    assert plain.mean() == pytest.approx(rare.mean(), abs=0.02)
+
+
+def test_a_class_that_is_not_weighed_counts_once(data):
+    X, y = data
+    one = TSLClassifier(**QUICK, class_weight={True: 3.0}).fit(X, y)
+    both = TSLClassifier(**QUICK, class_weight={True: 3.0, False: 1.0}).fit(X, y)
+    np.testing.assert_array_equal(one.decision_function(X), both.decision_function(X))
+
+
+def test_weight_two_is_the_row_twice(data):
+    X, y = data
+    X = X.round().clip(-3.0, 3.0)  # few values, so that there are the same bins
+    weight = 1.0 + (np.arange(400) % 4 == 0)
+    twice = np.repeat(np.arange(400), weight.astype(int))
+    weighed = TSLClassifier(**QUICK).fit(X, y, sample_weight=weight)
+    repeated = TSLClassifier(**QUICK).fit(X[twice], y[twice])
+    np.testing.assert_allclose(
+        weighed.decision_function(X), repeated.decision_function(X), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        (["a"] * 40, ValueError, "y must have two classes, got one class only: 'a'"),
+        ([1.0] * 40, ValueError, r"got one class only: 1\.0"),
+        (["a", "b", "c", "d"] * 10, ValueError, "Only binary classification.*got 4.*OneVsRest"),
+        ([0, 1, 2, 3] * 10, ValueError, "y must have two classes, got 4"),
+        (["a", None] * 20, ValueError, "y must not have missing values"),
+        (["a", np.nan] * 20, ValueError, "y must not have missing values"),
+        (np.array([1.0, np.nan] * 20), ValueError, "y must not have missing values"),
+        (pd.Series(["a", None] * 20, dtype="category"), ValueError, "missing values"),
+        (pl.Series(["a", None] * 20), ValueError, "missing values"),
+        (["a", 1] * 20, TypeError, "y must have labels of one kind, got strings and numbers"),
+        (np.linspace(0.0, 1.0, 40), ValueError, "Unknown label type: continuous"),
+        (pd.to_datetime(["2026-01-01", "2026-01-02"] * 20), TypeError, "got dates"),
+        (["a", "b"] * 10, ValueError, "X has 40, y has 20"),
+        (None, ValueError, "fit requires y"),
+    ],
+)  # fmt: skip
+def test_bad_labels_are_refused(labels, error, message):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = TSLClassifier(**QUICK)
+    with pytest.raises(error, match=message):
+        model.fit(X, labels)
+    assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"maybe": 2.0}, ValueError, r"class_weight must name classes of y \(\['no', 'yes'\]\)"),
+        ({"yes": 0.0}, ValueError, "a dict of a positive weight per class"),
+        ({"yes": np.inf}, ValueError, "a dict of a positive weight per class"),
+        ({"yes": "2"}, ValueError, "a dict of a positive weight per class"),
+        ("equal", ValueError, "class_weight must be None, 'balanced' or a dict"),
+        (3.0, TypeError, "class_weight must be None, 'balanced' or a dict"),
+    ],
+)
+def test_bad_weights_of_classes_are_refused(data, given, error, message):
+    X, y = data
+    with pytest.raises(error, match=message):
+        TSLClassifier(**QUICK, class_weight=given).fit(X, words(y))
+
+
+def test_both_classes_must_have_weight(data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"in the rows of positive weight, got one .*: 'yes'"):
+        TSLClassifier(**QUICK).fit(X, words(y), sample_weight=y.astype(float))
+
+
+def test_separable_rows_get_finite_log_odds_and_no_warnings():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] > 0.1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = TSLClassifier(**QUICK).fit(X, y)
+    odds = model.decision_function(X)
+    assert np.isfinite(odds).all()
+    assert np.abs(odds).max() < 100.0
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert model.score(X, y) > 0.99
+    assert log_loss(y, model.predict_proba(X)[:, 1]) < 0.05
+
+
+def rare_events(n, seed):
+    """One row in a hundred, more of them where the first feature is large."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    odds = -5.6 + 1.5 * X[:, 0]
+    return X, rng.random(n) < 1.0 / (1.0 + np.exp(-odds))
+
+
+def test_rare_events_are_predicted_better_than_by_their_share():
+    X, y = rare_events(2000, seed=0)
+    assert 10 <= y.sum() <= 40
+    model = TSLClassifier(n_stages=2, random_state=0).fit(X, y)
+    X_new, y_new = rare_events(20_000, seed=1)
+    found = log_loss(y_new, model.predict_proba(X_new)[:, 1])
+    share = np.full(len(y_new), y.mean())
+    assert found < 0.97 * log_loss(y_new, share)
+    assert model.predict_proba(X_new)[:, 1].mean() == pytest.approx(y_new.mean(), abs=0.005)
+
+
+def test_log_odds_keep_monotone_constraints():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, size=(400, 2))
+    y = rng.random(400) < 1.0 / (1.0 + np.exp(-3.0 * np.sin(4.0 * X[:, 0]) + X[:, 1]))
+    model = TSLClassifier(**QUICK, monotonic_cst=[1, -1]).fit(X, y)
+    path = np.linspace(-1.0, 1.0, 200)
+    for other in (-0.8, 0.0, 0.7):
+        rising = model.decision_function(np.column_stack([path, np.full(200, other)]))
+        falling = model.decision_function(np.column_stack([np.full(200, other), path]))
+        assert (np.diff(rising) >= 0.0).all()
+        assert (np.diff(falling) <= 0.0).all()
+    assert np.ptp(rising) > 0.0
+
+
+def test_a_saved_classifier_is_the_same(data, tmp_path):
+    X, y = data
+    model = TSLClassifier(**QUICK, class_weight={1: 2.0, 2: 1.5}, n_bootstrap=2).fit(X, y + 1)
+    model.save(tmp_path / "model.tsl")
+    again = load_model(tmp_path / "model.tsl")
+    assert isinstance(again, TSLClassifier)
+    assert again.get_params() == model.get_params()
+    assert again.model_.link is model.model_.link
+    for method in ("predict", "predict_proba", "decision_function", "predict_interval"):
+        np.testing.assert_array_equal(getattr(again, method)(X), getattr(model, method)(X))
+    refitted = clone(again).fit(X, y + 1)
+    np.testing.assert_array_equal(refitted.decision_function(X), model.decision_function(X))
+
+
+def test_copies_and_threads_predict_the_same_bits(data, fitted):
+    X, y = data
+    expected = fitted.decision_function(X)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.decision_function(X), expected)
+    assert again.classes_.tolist() == fitted.classes_.tolist()
+    two = TSLClassifier(**QUICK, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(two.decision_function(X), expected)
+    assert clone(two).get_params() == two.get_params()
+    fewer = fitted.select_stages([0])
+    assert fewer.classes_.tolist() == fitted.classes_.tolist()
+    assert fewer.predict_proba(X).shape == (400, 2)
+
+
+def test_the_size_is_chosen_by_the_log_loss_of_held_out_rows(data):
+    X, y = data
+    options = QUICK | {"early_stopping": True}
+    model = TSLClassifier(**options).fit(
+        X[:300], words(y[:300]), eval_set=(X[300:], words(y[300:]))
+    )
+    path = model.size_paths_[0]
+    share = np.mean(y[:300])
+    constant = log_loss(y[300:], np.full(100, share))
+    assert path.losses[0] == pytest.approx(constant, rel=1e-6)
+    with pytest.raises(ValueError, match=r"eval_set: y must have the classes seen by fit.*'maybe'"):
+        TSLClassifier(**options).fit(X, words(y), eval_set=(X, ["maybe"] * 400))
+    with pytest.raises(TypeError, match=r"eval_set must be a pair \(X, y\)"):
+        TSLClassifier(**options).fit(X, words(y), eval_set=X)
+
+
+def test_a_failed_fit_leaves_the_classifier_as_it_was(data, fitted):
+    X, y = data
+    model = pickle.loads(pickle.dumps(fitted))
+    with pytest.raises(ValueError, match="two classes"):
+        model.fit(X, np.ones(400))
+    np.testing.assert_array_equal(model.predict(X), fitted.predict(X))
+    with pytest.raises(ValueError, match="X and y must not be given"):
+        model.select_stages([0], X, y)
+
+
+def outcomes(estimator):
+    results = check_estimator(estimator, on_skip=None, on_fail=None)
+    return {(r["check_name"], r["status"]) for r in results}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_check_estimator():
+    few = {"n_stages": 6, "n_grids": 1, "n_splits": 3, "early_stopping": False}
+    # Bins for all values of a column: otherwise they depend on how often a row is there.
+    ours = outcomes(TSLClassifier(**few, max_bins=32, main_effects=False))
+    theirs = outcomes(HistGradientBoostingClassifier(max_iter=1))
+    failed = {name for name, status in ours if status == "failed"}
+    assert failed == set()
+    skipped, allowed = ({n for n, s in group if s == "skipped"} for group in (ours, theirs))
+    assert skipped <= allowed
+    assert len(ours) >= 50
+
+
+def test_tools_of_scikit_learn(data):
+    X, y = data
+    y = words(y)
+    quick = TSLClassifier(**(QUICK | {"n_stages": 1}))
+    calibrated = CalibratedClassifierCV(quick, cv=2).fit(X, y)
+    assert calibrated.score(X, y) > 0.6
+    stack = StackingClassifier([("tsl", quick), ("linear", LogisticRegression())], cv=2)
+    assert stack.fit(X, y).score(X, y) > 0.6
+    search = GridSearchCV(quick, {"n_splits": [4, 8]}, scoring="neg_log_loss", cv=2).fit(X, y)
+    assert -0.69 < search.best_score_ < 0.0
+    importance = permutation_importance(search, X, y, n_repeats=2, random_state=0)
+    assert importance.importances_mean.max() > 0.05
+
+
+def test_explanations_add_up_to_the_log_odds(data, fitted):
+    X, _ = data
+    odds = fitted.decision_function(X)
+    shares = explain.shapley(fitted, X[:20])
+    np.testing.assert_allclose(shares.base + shares.values.sum(axis=1), odds[:20], atol=1e-9)
+    local = explain.local(fitted, X, 5)
+    parts = local.intercept + local.effects.sum() + local.contributions.sum()
+    assert local.prediction == pytest.approx(odds[5], abs=1e-9)
+    assert parts == pytest.approx(odds[5], abs=1e-9)
+    assert explain.partial_dependence(fitted, 0).mean == pytest.approx(odds.mean(), abs=1e-9)
+    assert explain.importance(fitted).values.argmax() in (0, 1, 2)
+    assert str(explain.summary(fitted))
+    assert str(explain.interactions(fitted))

@@ -1,0 +1,118 @@
+"""Links and classes in model files, and files in which they are damaged."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seplearn import ModelFormatError, TSLClassifier, TSLRegressor, datasets, load_model
+from tests.model.damage import joined, parts
+
+QUICK: dict[str, Any] = {
+    "n_stages": 1, "early_stopping": False, "n_grids": 1, "n_splits": 4, "random_state": 0,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data():
+    return datasets.masked_interaction(200, random_state=0)
+
+
+def file_of(model, folder):
+    path = folder / "model.tsl"
+    model.save(path)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def files(data, tmp_path_factory):
+    """Of a regressor without a link, one with, and a classifier."""
+    X, y = data
+    folder = tmp_path_factory.mktemp("files")
+    return {
+        "identity": file_of(TSLRegressor(**QUICK).fit(X, y), folder),
+        "log": file_of(TSLRegressor(**QUICK, loss="gamma").fit(X, np.exp(0.2 * y)), folder),
+        "logit": file_of(TSLClassifier(**QUICK).fit(X, np.where(y > 0, "yes", "no")), folder),
+    }
+
+
+def test_a_file_names_a_link_only_where_there_is_one(files):
+    headers = {name: parts(data)[0] for name, data in files.items()}
+    assert "link" not in headers["identity"]
+    assert "classes" not in headers["identity"]
+    assert headers["log"]["link"] == "log"
+    assert "classes" not in headers["log"]
+    assert headers["logit"]["link"] == "logit"
+    assert headers["logit"]["classes"] == {"kind": "str", "labels": ["no", "yes"]}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([False, True]),
+        np.array([-3, 7]),
+        np.array([0, 255], dtype=np.uint8),
+        np.array([2**62, 2**62 + 1]),
+        np.array([1.0, 3.0]),
+        np.array([1.0, 3.0], dtype=np.float32),
+        np.array(["", "\u00fc \U0001f600"], dtype=object),
+    ],
+    ids=repr,
+)
+def test_labels_are_read_as_they_were(data, labels, tmp_path):
+    X, y = data
+    model = TSLClassifier(**QUICK).fit(X, labels[(y > 0).astype(int)])
+    model.save(tmp_path / "model.tsl")
+    again = load_model(tmp_path / "model.tsl")
+    assert again.classes_.dtype == labels.dtype
+    np.testing.assert_array_equal(again.classes_, labels)
+
+
+def classes(**changed):
+    return lambda header: header["classes"].update(changed)
+
+
+def field(name, value):
+    return lambda header: header.update({name: value})
+
+
+def without(name):
+    return lambda header: header.pop(name)
+
+
+TWO = {"kind": "str", "labels": ["no", "yes"]}
+DAMAGES: dict[str, Any] = {
+    "unknown link": ("logit", field("link", "probit"), "unknown link"),
+    "a link that is no word": ("log", field("link", ["log"]), "unknown link"),
+    "no link": ("logit", without("link"), "the link 'identity' is not one of TSLClassifier"),
+    "the link of amounts": ("logit", field("link", "log"), "the link 'log' is not one of"),
+    "log-odds of a regressor": ("log", field("link", "logit"), "is not one of TSLRegressor"),
+    "one class": ("logit", classes(labels=["no"]), "two classes"),
+    "three classes": ("logit", classes(labels=["a", "b", "c"]), "two classes"),
+    "no list": ("logit", classes(labels="no"), "two classes"),
+    "the same twice": ("logit", classes(labels=["no", "no"]), "classes must be distinct"),
+    "mixed kinds": ("logit", classes(labels=["no", 1]), "labels of the classes"),
+    "numbers for booleans": ("logit", classes(kind="bool", labels=[0, 1]), "labels of the"),
+    "booleans for numbers": ("logit", classes(kind="int64", labels=[False, True]), "labels of"),
+    "unknown kind": ("logit", classes(kind="complex128"), "kind of the labels"),
+    "a kind that is no word": ("logit", classes(kind=["str"]), "kind of the labels"),
+    "too large": ("logit", classes(kind="uint8", labels=[0, 300]), "too large"),
+    "negative": ("logit", classes(kind="uint8", labels=[-1, 3]), "too large"),
+    "beyond all integers": ("logit", classes(kind="int64", labels=[0, 10**30]), "too large"),
+    "beyond a short float": ("logit", classes(kind="float32", labels=[0.0, 1e300]), "too large"),
+    "no kind": ("logit", field("classes", {"labels": ["no", "yes"]}), "the classes"),
+    "no table": ("logit", field("classes", ["no", "yes"]), "the classes"),
+    "no classes": ("logit", without("classes"), "classes belong to a classifier"),
+    "classes of a regressor": ("identity", field("classes", TWO), "classes belong to a"),
+    "classes of counts": ("log", field("classes", TWO), "classes belong to a classifier"),
+}
+
+
+@pytest.mark.parametrize(("which", "damage", "message"), DAMAGES.values(), ids=DAMAGES.keys())
+def test_damaged_links_and_classes_are_refused(files, which, damage, message, tmp_path):
+    header, arrays, checksum = parts(files[which])
+    damage(header)
+    path = tmp_path / "damaged.tsl"
+    path.write_bytes(joined(header, arrays, checksum))
+    with pytest.raises(ModelFormatError, match=message):
+        load_model(path)
