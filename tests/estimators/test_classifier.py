@@ -55,7 +55,7 @@ LABELS: dict[str, Any] = {
     "a pandas table": (lambda y: pd.DataFrame({"bought": words(y)}), ["no", "yes"]),
     "a polars Series": (lambda y: pl.Series(words(y)), ["no", "yes"]),
     "polars categories": (lambda y: pl.Series(words(y)).cast(pl.Categorical), ["no", "yes"]),
-    "polars booleans": (lambda y: pl.Series(y), [False, True]),
+    "polars booleans": (pl.Series, [False, True]),
 }
 
 
@@ -342,7 +342,7 @@ def test_tools_of_scikit_learn(data):
 
 
 def test_explanations_add_up_to_the_log_odds(data, fitted):
-    X, y = data
+    X, _ = data
     odds = fitted.decision_function(X)
     shares = explain.shapley(fitted, X[:20])
     np.testing.assert_allclose(shares.base + shares.values.sum(axis=1), odds[:20], atol=1e-9)

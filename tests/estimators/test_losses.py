@@ -46,7 +46,7 @@ def amounts():
 
 
 def test_rates_of_claims_are_found(insured, counted):
-    X, years, y = insured
+    _, years, y = insured
     X_new, years_new, y_new = claims(4000, seed=1)
     found = counted.predict(X_new)
     assert np.median(np.abs(found / rate(X_new) - 1.0)) < 0.12
@@ -266,7 +266,7 @@ def test_a_saved_model_keeps_its_link(insured, counted, tmp_path):
 def test_lambda_are_not_refitted_to_a_log(amounts):
     X, y = amounts
     model = TSLRegressor(**QUICK, loss="gamma").fit(X, y)
-    with pytest.raises(ValueError, match="X and y must not be given.*a log of the prediction"):
+    with pytest.raises(ValueError, match=r"X and y must not be given.*a log of the prediction"):
         model.select_stages([0], X, y)
 
 
