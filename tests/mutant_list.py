@@ -57,15 +57,23 @@ SWEEP = Group(
     ("tests/kernels/test_sweep.py",),
     (
         ("_IDLE = 1e-14", "_IDLE = -1.0"),
-        ("        _sweep_effects(carrier, curves.effects, axes, rules, noise)\n", ""),
-        ("            if stop[0]:\n", "            if False:\n"),
+        ("    _sweep_effects(carrier, curves.effects, axes, rules, noise)\n", ""),
+        ("stages):\n        if stop[0]:\n", "stages):\n        if False:\n"),
         ("rules)\n        if stop[0]:\n", "rules)\n        if False:\n"),
         ("    return settle(carrier, curves, rules)[0]", "    return mean_square"),
         ("    carrier.each(rows.renew, rules.loss)\n", ""),
         ("    if rules.fit_intercept:\n", "    if True:\n"),
         ("shift = float(total / working)", "shift = 0.5 * float(total / working)"),
         ("curves.intercept += shift", "curves.intercept -= shift"),
-        ("        carrier.each(rows.lower, shift)\n", ""),
+        ("    carrier.each(rows.lower, shift)\n", ""),
+        ("_ROUNDING = 1e-9", "_ROUNDING = 1.0"),
+        ("_MOST_HALVINGS = 10", "_MOST_HALVINGS = 1"),
+        ("        curves.move_halfway_to(before)\n", ""),
+        ("        put_on_rows(carrier, curves, axes)\n", ""),
+        ("<= before:\n            return", "<= math.inf:\n            return"),
+        ("shift *= 0.5", "shift *= 0.25"),
+        ("max(noise, loss.least_dispersion)", "noise"),
+        ("loss.dispersion if loss.dispersion is not None else", "0.5 if loss.dispersion else"),
         ("_, _, square, mass = carrier", "_, mass, square, _ = carrier"),
         ("curves.freedom + 2.0 * len(curves.stages) + 1.0", "curves.freedom + 1.0"),
         ("len(curves.stages) + 1.0, 0.5 * mass", "len(curves.stages), 0.5 * mass"),
@@ -164,14 +172,14 @@ HUBER = Group(
         ("if scale > 0 else math.inf", "if scale > 0 else 0.0"),
         ("self.suited_to(target, weight)._weights", "self._weights"),
         ("weights=own))", "weights=weight))"),
-        ("self._weights(target - prediction, weight)", "self._weights(prediction, weight)"),
+        ("self._weights(target - eta, weight)", "self._weights(eta, weight)"),
         ("(2.0 * off - self.threshold)", "(2.0 * off + self.threshold)"),
         ("off <= self.threshold, off**2", "off <= 2.0 * self.threshold, off**2"),
         ("if not self._bends:\n            squared", "if False:\n            squared"),
         ("np.maximum(np.abs(residual), self.threshold)", "np.abs(residual) + self.threshold"),
         ("weight * (self.threshold / off)", "self.threshold / off"),
         ("below = np.cumsum(weight[order])", "below = np.cumsum(weight)"),
-        ("below[-1] / 2)", 'below[-1] / 2, "right")'),
+        ("below[-1] * share)", 'below[-1] * share, "right")'),
     ),
 )
 
@@ -179,10 +187,63 @@ SQUARED = Group(
     "losses/squared_error.py",
     ("tests/losses/test_losses.py",),
     (
-        ("rate: float = 1.0", "rate: float = 0.5"),
-        ("np.average(target, weights=weight)", "np.average(target)"),
+        ("np.average(target - offset, weights=weight)", "np.average(target - offset)"),
         ("return Working(target, weight)", "return Working(target, weight.copy())"),
-        ("(target - prediction) ** 2", "np.abs(target - prediction)"),
+        ("(target - eta) ** 2", "np.abs(target - eta)"),
+    ),
+)
+
+LOG_LOSS = Group(
+    "losses/log_loss.py",
+    ("tests/losses/test_linked_losses.py",),
+    (
+        ("per_half_square: ClassVar[float] = 1.0", "per_half_square: ClassVar[float] = 2.0"),
+        ("dispersion: ClassVar[float | None] = 1.0", "dispersion: ClassVar[float | None] = None"),
+        ("least = 0.5 /", "least = 0.4 /"),
+        ("_NEWTON_STEPS = 50", "_NEWTON_STEPS = 1"),
+        ("4.0 * (target", "2.0 * (target"),
+        ("target > 0.5, -eta, eta", "target > 0.5, eta, -eta"),
+    ),
+)
+
+POWER = Group(
+    "losses/power.py",
+    ("tests/losses/test_linked_losses.py",),
+    (
+        ("(offset - largest) * (1.0 - self.power)", "(offset - largest) * (2.0 - self.power)"),
+        ("math.log(top / bottom) - largest", "math.log(top / bottom)"),
+        ("curvature = mean ** (2.0 - self.power)", "curvature = mean ** (1.0 - self.power)"),
+        ("curvature * (times - 1.0), curvature", "curvature * times, curvature"),
+        ("_LARGEST_RATIO = 1e100", "_LARGEST_RATIO = 10.0"),
+        ("eta - np.log(some) + target / mean - 1.0", "eta - np.log(some) + target / mean"),
+        ("deviance: FloatArray = 2.0 *", "deviance: FloatArray = 1.0 *"),
+        ("mean ** (1.0 - 0.5 * self.power)", "mean ** (1.0 - self.power)"),
+        ("np.average(root**2, weights=weight)", "np.mean(root**2)"),
+        ("least_dispersion: ClassVar[float] = 1.0", "least_dispersion: ClassVar[float] = 0.0"),
+        ("smallest < 0.0 or", "smallest < -1.0 or"),
+    ),
+)
+
+QUANTILE = Group(
+    "losses/quantile.py",
+    ("tests/losses/test_linked_losses.py",),
+    (
+        ("_ROUNDING = 0.05", "_ROUNDING = 0.1"),
+        ("np.abs(target - eta) + self.corner", "np.abs(target - eta) + 2.0 * self.corner"),
+        ("(2.0 * self.quantile - 1.0)", "(self.quantile - 0.5)"),
+        ("weight * (0.5 / away)", "weight * (1.0 / away)"),
+        ("side * (2.0 * size)", "side * size"),
+        ("np.average(np.abs(target - eta), weights=weight)", "np.mean(np.abs(target - eta))"),
+    ),
+)
+
+LINK = Group(
+    "losses/links.py",
+    ("tests/losses/test_links.py",),
+    (
+        ("_LARGEST_LOG = 700.0", "_LARGEST_LOG = 710.0"),
+        ("_LARGEST_LOG = 700.0", "_LARGEST_LOG = 600.0"),
+        ("small, 0.0)) / (1.0 + small)", "small, 0.0)) / (2.0 + small)"),
     ),
 )
 
@@ -838,7 +899,8 @@ SMOOTHING = Group(
 )
 
 GROUPS = (
-    ROWS, SWEEP, ROW_BLOCKS, CARRIERS, HUBER, SQUARED, BLOCK, BANDED, ISOTONIC, REFINE, SUMS,
+    ROWS, SWEEP, ROW_BLOCKS, CARRIERS, HUBER, SQUARED, LOG_LOSS, POWER, QUANTILE, LINK,
+    BLOCK, BANDED, ISOTONIC, REFINE, SUMS,
     COMPILED_SUMS, EVALUATE, RANDOM, SCALAR, SORTING, SHAPLEY, ALS, JOINT,
     WHAT_IS_PRUNED, CURVES, PRUNE,
     SELECTION, GROWTH, SMOOTHING,

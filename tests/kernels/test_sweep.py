@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -201,7 +202,7 @@ def check(fit, n_sweeps, dtype=np.uint8):
     assert_monotone(curves, axes)
 
 
-CASES = {
+CASES: dict[str, Any] = {
     "plain": {},
     "damped learning": {"rate": 0.5},
     "nothing learned": {"learns": False},
@@ -277,9 +278,8 @@ def test_penalties_are_those_of_the_oracle(seed, effects):
     expected = naive_sweep.roughness(fit, strong)
     assert curves.penalty(axes, others, 30.0) == pytest.approx(expected, rel=1e-4)
     curves.move_halfway_to(others)
-    for stage, (one, other) in zip(
-        curves.stages, zip(fit.stages, strong.stages, strict=True), strict=True
-    ):
+    ends = zip(fit.stages, strong.stages, strict=True)
+    for stage, (one, other) in zip(curves.stages, ends, strict=True):
         close(stage.scale, (one.scale + other.scale) / 2)
         means = [(a + b) / 2 for a, b in zip(one.curves, other.curves, strict=True)]
         close(stage.curves, np.concatenate(means, axis=1))

@@ -14,13 +14,14 @@ from seplearn.fitting.fit import check_options, fit_model, make_validation
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.progress import Callback, progress
 from seplearn.fitting.reference import reference_rows
+from seplearn.losses.links import LOG
 from seplearn.model.edit import scaled
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
 from seplearn.table.binning import bin_table, bins_at_most
 from seplearn.table.constraints import feature_directions
 from seplearn.table.schema import categorical_columns
-from seplearn.table.training import EvalRows, TrainingRows
+from seplearn.table.training import EvalRows, TargetUnit, TrainingRows
 
 
 class Asked(NamedTuple):
@@ -61,7 +62,10 @@ def fit_rows(
             workers.map,
         )  # fmt: skip
         offset = None if rows.offset is None else rows.offset / unit.scale
-        data = TrainingData(bins, codes, unit.measured(rows.y), rows.weight, offset)
+        target = unit.measured(rows.y)
+        # With another link it is 1: the target is in standard deviations, or it is 0 and 1.
+        spread = TargetUnit.of(target, rows.weight, False).scale if loss.link is LOG else 1.0
+        data = TrainingData(bins, codes, target, rows.weight, offset, spread)
         validation = make_validation(data, options, held_out, unit, rows.groups)
         seed = np.random.SeedSequence(check_random_state(options.random_state).randint(2**31))
         model, records = fit_model(

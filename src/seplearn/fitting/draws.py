@@ -65,13 +65,9 @@ def random_streams(grid_seed: np.uint64, hashes: RandomState) -> RandomState:
 
 
 def _deviation(data: TrainingData) -> FloatArray:
-    """From the mean, in standard deviations: whatever the unit of the target is."""
+    """From the mean, in standard deviations of all rows: whatever the unit of the target is."""
     deviation: FloatArray = data.target - np.average(data.target, weights=data.weight)
-    largest = float(np.abs(deviation).max())
-    if largest > 0.0:
-        deviation /= largest  # squares of values up to one neither overflow nor underflow
-        deviation /= np.sqrt(np.average(deviation**2, weights=data.weight))
-    return deviation
+    return deviation / data.spread
 
 
 def _mixed(z: RandomState) -> RandomState:

@@ -52,6 +52,7 @@ class TrainingData:
     target: FloatArray
     weight: FloatArray
     given_offset: FloatArray | None = None
+    spread: float = 1.0  # standard deviation of the target of all rows, where that is not its unit
 
     @cached_property
     def offset(self) -> FloatArray:
@@ -64,7 +65,7 @@ class TrainingData:
         weight = self.weight[chosen]
         offset = None if self.given_offset is None else self.given_offset[chosen]
         bins = self.bins.with_frequencies_of(codes, weight)
-        return TrainingData(bins, codes, self.target[chosen], weight, offset)
+        return TrainingData(bins, codes, self.target[chosen], weight, offset, self.spread)
 
     @cached_property
     def sorted_rows(self) -> SortedRows:
