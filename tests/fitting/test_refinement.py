@@ -19,6 +19,7 @@ from seplearn.fitting.joint.fit import (
     make_axes,
     starting_curves,
 )
+from seplearn.fitting.stagewise import fit_stage
 from seplearn.losses import LOSSES
 from seplearn.model.stage import Stage
 from seplearn.table.binning import CategoricalAxis
@@ -181,11 +182,10 @@ def test_penalties_of_a_loss_with_a_link_start_in_units_of_what_a_row_says(loss)
 
 def test_grids_are_fitted_to_some_of_many_rows(monkeypatch):
     data, seen = small_data(), []
-    plain = joint_fit.fit_stage
 
     def watched(some, options, pull, *more):
         seen.append((some, pull.copy()))
-        return plain(some, options, pull, *more)
+        return fit_stage(some, options, pull, *more)
 
     monkeypatch.setattr(joint_fit, "fit_stage", watched)
     for n_rows in (CROWDED, 20):
