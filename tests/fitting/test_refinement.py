@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import nnls
 
 from seplearn._workers import SerialWorkers
+from seplearn.fitting.joint import fit as joint_fit
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.fit import (
     JointFit,
@@ -18,6 +19,7 @@ from seplearn.fitting.joint.fit import (
     make_axes,
     starting_curves,
 )
+from seplearn.fitting.stagewise import fit_stage
 from seplearn.losses import LOSSES
 from seplearn.model.stage import Stage
 from seplearn.table.binning import CategoricalAxis
@@ -153,6 +155,48 @@ def test_penalties_start_in_units_of_the_number_of_bins(n):
             for side in range(2):
                 found = fit.curves.stages[stage].penalties[j, side]
                 np.testing.assert_allclose(found, stiffness * np.array(wanted))
+
+
+def level_and_excess(data):
+    mean = np.average(data.target, weights=data.weight)
+    return mean, np.average((data.target / mean - 1.0) ** 2, weights=data.weight)
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "poisson", "gamma"])
+def test_penalties_of_a_loss_with_a_link_start_in_units_of_what_a_row_says(loss):
+    """Yes and no have a known noise, counts at least that of Poisson, amounts what is found."""
+    plain, random = small_data(), np.random.default_rng(3)
+    targets = {
+        "log_loss": random.random(CROWDED) < 0.2,
+        "poisson": random.integers(3, 5, CROWDED),
+        "gamma": random.gamma(0.5, 4.0, CROWDED),
+    }
+    data = replace(plain, target=targets[loss].astype(float))
+    mean, excess = level_and_excess(data)
+    assert loss != "poisson" or mean * excess < 1.0
+    said = {"log_loss": mean * (1.0 - mean) + 1e-4, "poisson": mean, "gamma": 1.0 / excess}
+    found = new_fit(data, loss=loss).curves.effects.penalties
+    usual = new_fit(plain).curves.effects.penalties
+    np.testing.assert_allclose(found * said[loss], usual, rtol=1e-9)
+
+
+def test_grids_are_fitted_to_some_of_many_rows(monkeypatch):
+    data, seen = small_data(), []
+
+    def watched(some, options, pull, *more):
+        seen.append((some, pull.copy()))
+        return fit_stage(some, options, pull, *more)
+
+    monkeypatch.setattr(joint_fit, "fit_stage", watched)
+    for n_rows in (CROWDED, 20):
+        monkeypatch.setattr(joint_fit, "_GRID_ROWS", n_rows)
+        recorded(data).grow()
+        some, pull = seen.pop()
+        assert len(some.target) == n_rows
+        np.testing.assert_array_equal(pull, some.target)  # of the same rows: nothing is fitted yet
+    places = np.flatnonzero(np.isin(data.target, some.target))
+    assert len(places) == 20
+    assert places[-1] >= 20  # whichever rows come first in the table
 
 
 @pytest.mark.parametrize("smoothness", [0.0, 0.7])

@@ -163,6 +163,18 @@ def test_what_rows_have_in_common_says_nothing_of_a_difference():
     assert path.chosen == 1
 
 
+@pytest.mark.parametrize(("excess", "behind"), [(-0.3, False), (0.2, False), (0.25, True)])
+def test_a_form_is_behind_if_its_best_is_worse_by_more_than_a_standard_error(excess, behind):
+    """The differences of twenty rows are spread by one: the standard error is 0.22."""
+    rows = np.linspace(1.0, 9.0, 20)
+    spread = np.tile([-1.0, 1.0], 10)
+    other = path_of([rows + 9.0], [rows], [rows + 5.0])
+    path = path_of([rows + 9.0], [rows + 7.0], [rows + spread + excess])
+    assert path.is_behind(other) is behind
+    assert not path.is_behind(path)
+    assert not path_of([np.full(20, math.inf)]).is_behind(other)  # which says nothing of the error
+
+
 def test_an_infinite_loss_is_worse_than_any_other():
     ends = [3.0, 4.0, 5.0]
     path = path_of([ends], [[1.0, math.inf, 1.0]], [[2.0, 3.0, 4.0]], [[1.98, 3.02, 3.98]])
