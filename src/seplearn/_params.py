@@ -112,9 +112,9 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "Whether to choose the number of stages by the error on held-out rows, and then to fit "
         "all rows: the smallest number that is not worse than the best by more than one standard "
         "error, nor by more than 1 % of the loss. Up to 5,000 rows there are five folds (below 250 "
-        "rows, up to five different divisions into folds), above that one held-out part for every "
-        "start. Above 50,000 rows fits grow on a sample and are finished on all rows. 'auto': "
-        "yes, from 20 rows on. False: fit ``n_stages`` stages.",
+        "rows, up to five different divisions into folds), above that two held-out parts, one for "
+        "every start if there are more. Above 50,000 rows fits grow on a sample and are finished "
+        "on all rows. 'auto': yes, from 20 rows on. False: fit ``n_stages`` stages.",
     ),
     Parameter(
         "validation_fraction",

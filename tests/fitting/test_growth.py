@@ -458,7 +458,7 @@ def test_the_sample_of_a_large_table_grows_with_the_model(monkeypatch):
     monkeypatch.setattr(growth, "_LARGEST_SAMPLE", 5000)
     monkeypatch.setattr(growth, "_STAGES_TO_DOUBLE", 2)
     data = small_data(6000)
-    (part,), _ = parts_of(data)
+    (part, _), _ = parts_of(data)
     assert len(part.kept) > 5000
     samples = [part.rows(n_stages) for n_stages in range(5)]
     assert [len(sample.target) for sample in samples] == [2000, 2000, 4000, 4000, 5000]

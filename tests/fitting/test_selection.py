@@ -265,7 +265,7 @@ def test_few_rows_are_dealt_out_several_times(n_rows, n_deals):
 
 @pytest.mark.parametrize(
     ("fraction", "n_starts", "n_parts"),
-    [(0.15, 1, 1), (0.15, 2, 2), (0.15, 4, 4), (0.15, 9, 7), (0.5, 4, 2), (0.3, 9, 4)],
+    [(0.15, 1, 2), (0.15, 2, 2), (0.15, 4, 4), (0.15, 9, 7), (0.5, 4, 2), (0.3, 9, 4)],
 )
 def test_of_many_rows_every_start_holds_out_a_part_as_long_as_there_are_any(
     fraction, n_starts, n_parts
@@ -293,5 +293,5 @@ def test_up_to_so_many_rows_all_are_held_out_once_whatever_the_number_of_starts(
 def test_weights_are_numbers_of_rows():
     X, y = datasets.masked_interaction(300, random_state=0)
     data = training_data(X, y, np.full(300, 20.0))
-    assert len(held_out_parts(data, None, 0.15)) == 1
+    assert len(held_out_parts(data, None, 0.15)) == 2
     assert len(held_out_parts(training_data(X, y, np.full(300, 0.5)), None, 0.15)) == 10

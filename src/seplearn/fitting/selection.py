@@ -26,7 +26,7 @@ FEWEST_ROWS = 20  # below, early_stopping="auto" is off
 _DEALT_ONCE = 250
 _MOST_DEALS = 5
 _ROWS_IN_FOLDS = 5_000  # up to here every row is held out once
-_N_PARTS = 1  # above, so many parts are held out, each by a fit of its own; more if more starts are
+_N_PARTS = 2  # above, so many parts are held out, each by a fit of its own; more if more starts are
 _MOST_HELD_OUT = 100_000.0  # rows of a part: more would not tell sizes apart any better
 # A part may be spoilt by one row: the median part decides if its error with another size is at most
 # this share, which is half the root mean squared error.
