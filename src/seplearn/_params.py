@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from inspect import cleandoc
 from typing import Any, Literal, TypeVar
 
@@ -370,19 +370,16 @@ class ClassifierParameters(JointParameters):
     class_weight: Any = None
 
 
-# What only a regressor has.
-_OF_REGRESSION = {
-    "refine", "decay", "loss", "power", "quantile", "products", "scalars",
-}  # fmt: skip
+_JOINT = {field.name for field in fields(JointParameters)}
 CLASSIFIER_PARAMETERS: tuple[Parameter, ...] = (
-    *(parameter for parameter in TSL_PARAMETERS if parameter.name not in _OF_REGRESSION),
+    *(parameter for parameter in TSL_PARAMETERS if parameter.name in _JOINT),
     Parameter(
         "class_weight",
         None,
         ClassWeights(),
-        "What a row counts besides its ``sample_weight``, by its class: None, 'balanced' (all "
-        "classes together count the same), or a weight per class, as a dict. Probabilities are "
-        "then those of a table in which the classes have these shares.",
+        "What a row counts besides its ``sample_weight``, by its class: None, 'balanced' (the rows "
+        "of either class count the same in all), or a weight per class, as a dict. Probabilities "
+        "are then those of a table in which the classes have these shares.",
     ),
 )
 

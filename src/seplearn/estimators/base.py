@@ -142,7 +142,7 @@ class SeparationEstimator(BaseEstimator):
         codes = self._codes(X)
         if not (self.model_.is_constant or self.model_.replicates):
             raise ValueError(
-                "predict_interval needs bootstrap replicates: fit TSLRegressor with "
+                "predict_interval needs bootstrap replicates: fit with "
                 "n_bootstrap=100 (SepALSRegressor, and select_stages with rows given, make none)"
             )
         return self.model_.link.inverse(self.model_.interval(codes, share))

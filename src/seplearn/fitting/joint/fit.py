@@ -301,7 +301,7 @@ class JointFit:
     @property
     def loss(self) -> float:
         """Weighted mean loss on the training rows."""
-        total, mass = self._carrier.total(rows.loss_sums, self._loss_now)
+        total, mass = self._carrier.total(rows.loss_sums, self._loss_now.of_rows)
         return float(total / mass)
 
     @property

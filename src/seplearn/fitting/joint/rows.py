@@ -6,6 +6,7 @@ where the block is and get sums back.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -102,15 +103,11 @@ def residual_sums(block: RowBlock) -> FloatArray:
     return np.array(kernels.weighted_residuals(block.residual, block.working, block.weight))
 
 
-def loss_sums(block: RowBlock, loss: Loss) -> FloatArray:
-    """Sums of the loss and of the weight."""
-    losses = loss.of_rows(block.target, block.eta)
-    return np.array([np.sum(block.weight * losses), np.sum(block.weight)])
-
-
-def restrained_sums(block: RowBlock, loss: Loss) -> FloatArray:
-    """Sums of the loss that sweeps lower, and of the weight."""
-    losses = loss.restrained(block.target, block.eta)
+def loss_sums(
+    block: RowBlock, of_rows: Callable[[FloatArray, FloatArray], FloatArray]
+) -> FloatArray:
+    """Sums of what a loss says of every row, and of the weight."""
+    losses = of_rows(block.target, block.eta)
     return np.array([np.sum(block.weight * losses), np.sum(block.weight)])
 
 
@@ -171,13 +168,6 @@ def add_stage(
     products = np.empty((2, len(block.residual)))
     kernels.fill_products(block.codes, offset, curves, scale, present, products, block.residual)
     block.products.append(products)
-
-
-def replace_offset(block: RowBlock, first: int, offset: FloatArray) -> None:
-    """Other offsets, those of the block from ``first`` on in an array of all rows."""
-    own = offset[first : first + len(block.weight)]
-    block.residual -= own - block.offset
-    block.offset = own
 
 
 def drop_stage(block: RowBlock, stage: int) -> None:

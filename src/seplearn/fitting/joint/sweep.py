@@ -152,7 +152,7 @@ def _sweep_falling(
 
 
 def _mean_loss(carrier: Carrier, loss: Loss) -> float:
-    total, mass = carrier.total(rows.restrained_sums, loss)
+    total, mass = carrier.total(rows.loss_sums, loss.restrained)
     return float(total / mass)
 
 
