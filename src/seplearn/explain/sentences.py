@@ -178,7 +178,7 @@ def _signs(summary: Summary) -> tuple[str, ...]:
     if not summary.has_signs:
         word = "positive" if summary.negative < 0.5 else "negative"
         share = percent(max(summary.negative, 1.0 - summary.negative))
-        return (f"Nowhere to speak of: {share} of the predictions are {word}.",)
+        return (f"Nowhere to speak of: {share} of the {_many(summary)} are {word}.",)
     shown = [one for one in summary.features if one.share >= _SMALLEST]
     lines = [
         f"It changes its sign along {brief(change.name)} {_where(change)}, for "
@@ -188,8 +188,8 @@ def _signs(summary: Summary) -> tuple[str, ...]:
     ]
     if not lines:
         text = (
-            f"{percent(summary.negative)} of the predictions are negative, but along no feature "
-            "does the sign change at one place for most rows."
+            f"{percent(summary.negative)} of the {_many(summary)} are negative, but along no "
+            "feature does the sign change at one place for most rows."
         )
         return (text,)
     steady = [brief(one.name) for one in shown if one.sign is None]
@@ -197,6 +197,13 @@ def _signs(summary: Summary) -> tuple[str, ...]:
         not_along = listed(steady, _MOST_NAMES, "or")
         lines.append(f"It does not change its sign along {not_along} at one place for most rows.")
     return tuple(lines)
+
+
+def _many(summary: Summary) -> str:
+    """What is told of, for many rows."""
+    return (
+        "predictions" if summary.quantity == "prediction" else f"values of the {summary.quantity}"
+    )
 
 
 def _turned(summary: Summary) -> tuple[str, ...]:
