@@ -111,7 +111,9 @@ def test_rows_in_blocks_give_the_same_model_up_to_rounding(monkeypatch):
 @pytest.fixture
 def seen(monkeypatch):
     """The models of every fit after each stage that it grew, and the fits that were finished."""
-    seen = SimpleNamespace(began={}, grown={}, calls=Counter(), finished=[])
+    seen = SimpleNamespace(
+        began={}, grown={}, calls=Counter(), finished=[], snapshots=[], snapshots_after=[]
+    )
     begin, grow, finish = JointFit.begin, JointFit.grow, JointFit.finish
 
     def watched_begin(self):
@@ -126,8 +128,10 @@ def seen(monkeypatch):
         return record
 
     def watched_finish(self, snapshot):
+        seen.snapshots.append(snapshot.intercept)
         finish(self, snapshot)
         seen.finished.append(self)
+        seen.snapshots_after.append(self.curves.intercept)
 
     monkeypatch.setattr(JointFit, "begin", watched_begin)
     monkeypatch.setattr(JointFit, "grow", watched_grow)
@@ -200,36 +204,59 @@ def test_the_fits_that_promise_least_error_are_averaged(seen, n_starts):
     model = TSLRegressor(**PLAIN | {"n_starts": n_starts, "n_stages": 2, "random_state": 3}).fit(
         X, NOISY
     )
-    assert len(seen.finished) == 5
-    promised = [fit.expected_error for fit in seen.finished]
+    assert len(seen.finished) == 5 + n_starts
+    first, last_sweeps = seen.finished[:5], seen.finished[5:]
+    promised = [fit.expected_error for fit in first]
     kept = np.argsort(promised)[:n_starts]
     assert promised[-1] != min(promised)  # otherwise any order would do
     assert promised != sorted(promised)
     codes = model.model_.bins.codes(open_table(X), range(3))
-    said = np.mean([seen.finished[k].model().predict(codes) for k in kept], axis=0)
+    said = np.mean([fit.model().predict(codes) for fit in last_sweeps], axis=0)
     np.testing.assert_allclose(model.predict(X), NOISY.std() * said, rtol=1e-9)
-    stages = sum(len(seen.finished[k].curves.stages) for k in kept)
+    stages = sum(len(fit.curves.stages) for fit in last_sweeps)
     assert len(model.stages_) == stages
-    for fit in seen.finished:
-        assert len(fit.data.target) == len(X)  # on all rows
+    half_way = 0.5 * (NOISY / NOISY.std() + np.mean([fit.predictions for fit in first], axis=0))
     chosen = model.size_paths_[0].chosen
     assert len(model.history_) == chosen * n_starts
-    for start, k in enumerate(kept):
+    for start, (k, fit) in enumerate(zip(kept, last_sweeps, strict=True)):
+        np.testing.assert_allclose(fit.data.target, half_way, rtol=1e-12)  # all rows
+        assert seen.snapshots[5 + start] == seen.snapshots_after[k]  # goes on where it was
         last = model.history_[(start + 1) * chosen - 1]
-        fit = seen.finished[k]
-        assert last.loss == pytest.approx(fit.loss * NOISY.var(), rel=1e-9)
+        loss = np.mean((NOISY - NOISY.std() * fit.model().predict(codes)) ** 2)
+        assert last.loss == pytest.approx(loss, rel=1e-9)  # of the target itself
         assert last.freedom == fit.curves.freedom
         assert last.intercept == pytest.approx(fit.curves.intercept * NOISY.std(), rel=1e-9)
         scalars = [stage.lambdas for stage in fit.curves.stages]
         np.testing.assert_allclose(last.scalars, np.multiply(scalars, NOISY.std()), rtol=1e-9)
 
 
+@pytest.mark.parametrize("loss", ["huber", "quantile"])
+def test_targets_are_not_averaged_if_the_prediction_is_no_mean(seen, loss):
+    TSLRegressor(**PLAIN, loss=loss).fit(X, NOISY)
+    assert len(seen.finished) == 5
+
+
+def test_bands_are_those_of_the_target_itself(seen):
+    """Refits to targets half-way to the predictions would differ half as much."""
+    model = TSLRegressor(**PLAIN | {"n_stages": 1}, n_bootstrap=30).fit(X, NOISY)
+    plain = seen.finished[0]
+    rng = np.random.default_rng(0)
+    moves = [plain.move(rng.poisson(1.0, len(X)).astype(float), 10) for _ in range(30)]
+    centre = type(moves[0])(*(np.mean(parts, axis=0) for parts in zip(*moves, strict=True)))
+    codes = model.model_.bins.codes(open_table(X), range(3))
+    wanted = [NOISY.std() * plain.moved(move, centre).predict(codes) for move in moves]
+    found = [replicate.predict(codes) for replicate in model.model_.replicates]
+    ratio = np.median(np.std(found, axis=0) / np.std(wanted, axis=0))
+    assert 0.75 < ratio < 1.5
+
+
 def test_of_fits_that_spent_all_freedom_the_one_with_least_is_kept(seen, monkeypatch):
     monkeypatch.setattr(JointFit, "expected_error", np.inf)
     model = TSLRegressor(**PLAIN | {"n_stages": 2}).fit(X, NOISY)
-    freedom = [fit.curves.freedom for fit in seen.finished]
+    freedom = [fit.curves.freedom for fit in seen.finished[:5]]
     assert freedom[0] != min(freedom)
-    assert model.history_[-1].freedom == min(freedom)
+    assert seen.snapshots[5] == seen.snapshots_after[int(np.argmin(freedom))]
+    assert model.history_[-1].freedom == seen.finished[5].curves.freedom
 
 
 def test_a_fit_that_follows_the_noise_is_not_the_best_of_them():
@@ -243,7 +270,7 @@ def test_a_fit_that_follows_the_noise_is_not_the_best_of_them():
 
 def test_more_starts_than_parts_grow_on_the_same_parts(seen):
     model = TSLRegressor(**PLAIN | {"n_starts": 6, "n_stages": 1}).fit(X, NOISY)
-    assert len(seen.began) == len(seen.finished) == 6
+    assert 2 * len(seen.began) == len(seen.finished) == 12
     firsts, sixths = (fit.data.codes for fit in list(seen.began.values())[::5])
     np.testing.assert_array_equal(firsts, sixths)
     assert len(model.stages_) == 6
@@ -331,48 +358,54 @@ def test_true_from_a_callback_ends_growing_at_once():
     assert len(told) == 1  # not of the other form, which grew in the same round
 
 
-def test_a_form_that_is_behind_is_grown_no_further(monkeypatch):
-    """From the second stage on, and the other one goes on alone."""
-    monkeypatch.setattr(ErrorPath, "is_behind", lambda self, other: self.losses > other.losses)
-    model = TSLRegressor(**ONE | {"n_stages": 5}).fit(X, Y)
-    behind, ahead = sorted(model.size_paths_, key=lambda path: path.losses, reverse=True)
-    assert len(behind.losses) == 3 < len(ahead.losses)
+@pytest.mark.parametrize(("ahead", "n_sizes"), [(False, 3), (True, 5)])
+def test_main_effects_are_grown_no_further_unless_ahead(monkeypatch, ahead, n_sizes):
+    """From the second stage on; products alone go on in any case."""
+    monkeypatch.setattr(ErrorPath, "is_behind", lambda *_: ahead)
+    monkeypatch.setattr(ErrorPath, "is_over", False)
+    monkeypatch.setattr(joint_fit, "_QUIET", 0.0)  # no stage is taken to say nothing
+    model = TSLRegressor(**ONE | {"n_stages": 4}).fit(X, Y)
+    products, effects = model.size_paths_
+    assert (products.main_effects, effects.main_effects) == (False, True)
+    assert (len(products.losses), len(effects.losses)) == (5, n_sizes)
 
 
-def growth_of(main_effects, reading_sizes, *sizes):
-    """A form that was grown to several sizes, with losses of rows and curves to read."""
+def growth_of(main_effects, *sizes):
+    """A form that was grown to several sizes, with losses of rows."""
     path = ErrorPath([np.ones(len(sizes[0]))], float(len(sizes[0])))
-    grown = growth._Growth(main_effects, path)
-    for losses, n_curves in zip(sizes, reading_sizes, strict=True):
+    for losses in sizes:
         path.add([np.array(losses, dtype=float)])
-        curves: list[Any] = [SimpleNamespace(reading_size=n) for n in n_curves]
-        grown.snapshots.append(curves)
-    return grown
+    return growth._Growth(main_effects, path)
 
 
 ROWS = np.random.default_rng(0).exponential(3.0, 20)
 SPREAD = np.tile([-1.0, 1.0], 10)  # of differences: their standard error is 1 / sqrt(20)
 
 
-@pytest.mark.parametrize(("worse", "taken"), [(0.22, "small"), (0.23, "large"), (-1.0, "small")])
-@pytest.mark.parametrize("turned", [False, True])
-def test_the_form_with_fewer_curves_is_taken_unless_clearly_worse(worse, taken, turned):
-    small = growth_of(True, [(1, 8)], ROWS + worse + SPREAD)
-    large = growth_of(False, [(5, 6)], ROWS)
-    pair = [large, small] if turned else [small, large]
-    assert growth._better(pair) is (small if taken == "small" else large)
+@pytest.mark.parametrize(("better", "taken"), [(0.22, 0), (0.23, 1), (-1.0, 0)])
+def test_products_alone_are_taken_unless_main_effects_are_clearly_better(better, taken):
+    pair = [growth_of(False, ROWS + better + SPREAD), growth_of(True, ROWS)]
+    assert growth._better(pair) is pair[taken]
 
 
 def test_forms_are_compared_at_the_sizes_that_they_chose():
-    small = growth_of(True, [(1,), (9,)], ROWS + 50.0, ROWS)  # chooses one stage, of nine curves
-    large = growth_of(False, [(8,), (20,)], ROWS, ROWS - 0.001 - SPREAD)  # chooses none, of eight
-    assert (small.path.chosen, large.path.chosen) == (1, 0)
-    assert growth._better([small, large]) is large
-    alone = growth_of(True, [(1,)], ROWS + math_inf())
-    assert growth._better([alone]) is alone
-    assert growth._better([alone, large]) is large  # whose loss is not infinite
-    equal = [growth_of(form, [(3,)], ROWS) for form in (False, True)]
+    effects = growth_of(True, ROWS + 50.0, ROWS)  # chooses one stage
+    products = growth_of(False, ROWS, ROWS - 0.001 - SPREAD)  # chooses none
+    assert (effects.path.chosen, products.path.chosen) == (1, 0)
+    assert growth._better([products, effects]) is products
+    spoilt = growth_of(False, ROWS + math_inf())
+    assert growth._better([spoilt]) is spoilt
+    assert growth._better([spoilt, effects]) is effects  # whose loss is not infinite
+    equal = [growth_of(form, ROWS) for form in (False, True)]
     assert growth._better(equal) is equal[0]
+
+
+def test_one_part_that_is_far_better_decides_for_main_effects():
+    """Where one row has nearly all of the loss the standard error is as large as anything."""
+    spoilt = np.zeros(20)
+    spoilt[0] = 1e6
+    pair = [growth_of(False, ROWS + spoilt), growth_of(True, ROWS / 2.0)]
+    assert growth._better(pair) is pair[1]
 
 
 def math_inf():
@@ -488,5 +521,5 @@ def test_a_fit_goes_on_where_it_was_with_other_rows(monkeypatch):
     monkeypatch.setattr(JointFit, "going_on_with", watched)
     model = TSLRegressor(**PLAIN | {"n_stages": 2}).fit(X, Y)
     assert [n for n, _ in went_on] == [len(fit.data.target) for _, fit in went_on]
-    assert len(went_on) == 5
+    assert len(went_on) == 5 + 1  # and that which took over the curves of the last sweeps
     assert model.score(X, Y) > 0.9

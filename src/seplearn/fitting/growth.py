@@ -32,8 +32,8 @@ from seplearn.model.record import StageRecord
 _Result = TypeVar("_Result")
 
 _BOOTSTRAP_SWEEPS = 10
-# Sizes, that without stages among them, before a form of the model may be given up. Compared later
-# the form is the better one a little more often (0.3 % of the error), for a third more of the time.
+# Sizes, that without stages among them, before main effects may be given up. Compared later they
+# were no better choice, for a sixth more of the time.
 _FEWEST_COMPARED = 3
 # Of more rows a model grows on a sample, which doubles as the model becomes larger; it is finished
 # on all rows. A table of this size itself would lose by it.
@@ -84,11 +84,6 @@ class _Growth:
     snapshots: list[list[Curves]] = field(default_factory=list)
     rounds: list[list[StageRecord | None]] = field(default_factory=list)
     is_over: bool = False
-
-    @property
-    def reading_size(self) -> float:
-        """Number of curves to be read at the chosen size, on average over the parts."""
-        return float(np.mean([curves.reading_size for curves in self.snapshots[self.path.chosen]]))
 
     def measure(self, losses: list[FloatArray]) -> None:
         """Take down what the fits lose on the rows of their parts, and where they stand."""
@@ -176,15 +171,15 @@ class _Forms:
         return held.losses(model.predict(held.codes))
 
     def _give_up(self) -> None:
-        """Grow no further in a form that is behind another after a few stages."""
-        behind = [
-            growth
-            for growth in self.growths
-            if len(growth.path) >= _FEWEST_COMPARED
-            and any(growth.path.is_behind(other.path) for other in self.growths)
-        ]
-        for growth in behind:
-            growth.is_over = True
+        """Grow main effects no further once products alone are about as good.
+
+        Products alone are never given up: they have no main effects to begin with, and catch up.
+        """
+        products, *rivals = self.growths
+        for growth in rivals:
+            is_ahead = products.path.is_behind(growth.path)
+            if len(growth.path) >= _FEWEST_COMPARED and not is_ahead:
+                growth.is_over = True
 
     def _of_every_fit(
         self, function: Callable[[_Growth, int], _Result], growths: list[_Growth]
@@ -292,31 +287,49 @@ def _tell(fits: list[JointFit], records: list[StageRecord | None], on_stage: OnS
 
 
 def _better(growths: list[_Growth]) -> _Growth:
-    """The form with fewer curves to read, unless it predicts clearly worse."""
-    smaller, *larger = sorted(growths, key=lambda growth: growth.reading_size)
-    for other in larger:
-        if smaller.path.is_worse(smaller.path.chosen, other.path, other.path.chosen):
-            return other
-    return smaller
+    """Products alone, unless the form with main effects predicts clearly better."""
+    better, *rivals = growths
+    for other in rivals:
+        if other.path.is_clearly_better(better.path):
+            better = other
+    return better
 
 
 def _finish(
     data: TrainingData, options: FitOptions, growth: _Growth, workers: Workers
 ) -> tuple[list[JointFit], list[StageRecord]]:
-    """Finish the fits of the chosen size on all rows; keep those that promise the least error."""
+    """Finish the fits of the chosen size on all rows; keep those that promise the least error.
+
+    The last sweeps of those see targets half-way to the mean prediction of all fits: each has
+    errors of its own, which they share no longer then.
+    """
     size = growth.path.chosen
-    snapshots = growth.snapshots[size]
     inner = InnerWorkers(workers)
 
-    def finish(snapshot: Curves) -> JointFit:
-        fit = JointFit(data, options, np.random.SeedSequence(0), inner)
+    def finish(snapshot: Curves, seen: TrainingData = data) -> JointFit:
+        fit = JointFit(seen, options, np.random.SeedSequence(0), inner)
         fit.finish(snapshot)
         return fit
 
-    fits = inner.map_fits(finish, snapshots)
+    def settle(fit: JointFit) -> JointFit:
+        same = fit.going_on_with(data)
+        same.restore(finish(fit.curves, calmer).curves)
+        return same
+
+    fits = inner.map_fits(finish, growth.snapshots[size])
     order = sorted(range(len(fits)), key=lambda k: (fits[k].expected_error, fits[k].curves.freedom))
-    starts = {k: fits[k] for k in order[: options.n_starts]}
-    return list(starts.values()), _history(growth.rounds[:size], starts)
+    best = order[: options.n_starts]
+    chosen = [fits[k] for k in best]
+    if len(fits) > 1 and options.loss_function.averages_targets:
+        calmer = _half_way(data, fits)
+        chosen = inner.map_fits(settle, chosen)
+    return chosen, _history(growth.rounds[:size], dict(zip(best, chosen, strict=True)))
+
+
+def _half_way(data: TrainingData, fits: list[JointFit]) -> TrainingData:
+    """The rows with targets half-way to the mean prediction of several fits."""
+    mean = np.mean([fit.predictions for fit in fits], axis=0)
+    return replace(data, target=0.5 * (data.target + mean))
 
 
 def _history(

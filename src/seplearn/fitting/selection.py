@@ -138,6 +138,15 @@ class ErrorPath:
         difference, error = self.difference(self.best, other, other.best)
         return math.isfinite(error) and difference > error
 
+    def is_clearly_better(self, other: ErrorPath) -> bool:
+        """Whether the chosen size loses less than that of another by more than a standard error.
+
+        Or the median part does by far, as in :meth:`is_worse`.
+        """
+        difference, error = other.difference(other.chosen, self, self.chosen)
+        is_far = other._typical[other.chosen] > _CLEARLY_WORSE * self._typical[self.chosen]
+        return is_far or difference > (error if math.isfinite(error) else 0.0)
+
     def difference(self, size: int, other: ErrorPath, other_size: int) -> tuple[float, float]:
         """How much larger the loss is than that of another model, and its standard error.
 

@@ -43,6 +43,11 @@ class Loss(ABC):
     """The loss of a row over the half square of the least squares that stand for it."""
     overshoots: ClassVar[bool] = False
     """Whether a sweep may raise the loss because the least-squares problem is no bound of it."""
+    averages_targets: ClassVar[bool] = False
+    """Whether targets may be averaged with predictions in the last sweeps.
+
+    The best prediction must be the mean, and its noise estimated, which is smaller then.
+    """
     rate: float = 1.0
     """Share of the update of penalties made in the first sweeps after a new stage.
 

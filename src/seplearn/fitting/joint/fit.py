@@ -238,6 +238,11 @@ class JointFit:
         return np.concatenate([block.eta for block in self._carrier.blocks])
 
     @property
+    def predictions(self) -> FloatArray:
+        """Predictions of all rows, offsets included."""
+        return self._options.loss_function.link.inverse(self._eta)
+
+    @property
     def expected_error(self) -> float:
         """Mean loss to be expected on other rows, by generalised cross-validation.
 
