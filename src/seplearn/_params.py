@@ -70,10 +70,9 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         WordOr("auto", Flag()),
         "Whether features have curves of their own beside the stages, added to the prediction "
         "and refined together with them. True: they come first, and stages see what they leave. "
-        "False: none, as in the paper. 'auto': the form with fewer curves that are not flat is "
-        "taken, unless it predicts held-out rows worse, as ``early_stopping`` says; where no "
-        "rows are held out, only stages of a single feature become such curves, and with "
-        "``fit_intercept=False`` none. Needs ``refine='joint'``.",
+        "False: none, as in the paper. 'auto': True if rows held out, as ``early_stopping`` says, "
+        "are predicted clearly better so; else only stages of a single feature become such "
+        "curves, and with ``fit_intercept=False`` none. Needs ``refine='joint'``.",
     ),
     Parameter(
         "n_starts",
