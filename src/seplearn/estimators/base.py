@@ -20,7 +20,7 @@ from seplearn.export.json import to_plain
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.refit import refit_scalars
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
-from seplearn.losses import IDENTITY
+from seplearn.losses import IDENTITY, Loss, SquaredError
 from seplearn.model.edit import select_stages
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
@@ -56,6 +56,11 @@ class SeparationEstimator(BaseEstimator):
     def _plain_parameters(self) -> dict[str, Any]:
         """All parameters, numbers of any kind as int or float, which is what kernels know."""
         return {name: _plain(value) for name, value in self.get_params(deep=False).items()}
+
+    @property
+    def _loss(self) -> Loss:
+        """What the model was fitted to minimise, and is scored by."""
+        return SquaredError()
 
     @property
     def _schema(self) -> Schema:
@@ -243,7 +248,7 @@ class SeparationEstimator(BaseEstimator):
     def evaluate(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, keep: bool = False
     ) -> Evaluation:
-        """Errors, calibration and residuals of the predictions for rows with a known target.
+        """Errors, scores, calibration and residuals of predictions of rows with a known target.
 
         Parameters
         ----------
@@ -268,10 +273,18 @@ class SeparationEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         rows = known_rows(X, y, sample_weight, offset)
+        loss = self._loss
+        if loss.link is not self.model_.link:
+            raise ValueError(
+                f"loss must be what the model was fitted with, got {self.get_params()['loss']!r} "
+                f"of a model whose sum is the {self.model_.link.scale}: fit it again"
+            )
         sums = self.model_.predict(self._codes_of(rows.table))
         sums = sums if rows.offset is None else sums + rows.offset
-        prediction = self.model_.link.inverse(sums)
-        result = Evaluation.of(rows.y, prediction, rows.weight)
+        classes = tuple(str(label) for label in getattr(self, "classes_", ()))
+        result = Evaluation.of(
+            rows.y, sums, rows.weight, loss=loss, offset=rows.offset, classes=classes
+        )
         if keep:
             self.evaluation_ = result
         return result

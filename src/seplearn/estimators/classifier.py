@@ -23,6 +23,7 @@ from seplearn.estimators.rows import Asked, check_callback, fit_rows
 from seplearn.fitting.options import LOG_LOSS
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
+from seplearn.losses import LogLoss, Loss
 from seplearn.model.evaluation import Evaluation
 from seplearn.table.columns import is_missing, read_target, target_name
 from seplearn.table.schema import Schema
@@ -83,6 +84,10 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
 
     _kind = "TSLClassifier"
     _parameters = CLASSIFIER_PARAMETERS
+
+    @property
+    def _loss(self) -> Loss:
+        return LogLoss()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -174,11 +179,11 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
     def evaluate(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, keep: bool = False
     ) -> Evaluation:
-        """Errors and calibration of the probability of the second class.
+        """Scores and calibration of the probability of the second class.
 
-        An outcome is 1 for the second class and 0 for the first: ``rmse`` is the root of the Brier
-        score, and ``predicted`` and ``actual`` tell how often the second class occurs where it is
-        given some probability.
+        ``scores`` has the log-loss, the Brier score, the area under the ROC curve and the accuracy.
+        An outcome is 1 for the second class and 0 for the first: ``predicted`` and ``actual`` tell
+        how often the second class occurs where it is given some probability.
 
         Parameters
         ----------

@@ -83,6 +83,10 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
     _kind = "TSLRegressor"
     _parameters = TSL_PARAMETERS
 
+    @property
+    def _loss(self) -> Loss:
+        return LOSSES[self.loss].with_shape(float(self.power), float(self.quantile))
+
     @classmethod
     def paper(cls, n_stages: int | None = None, **overrides: Any) -> TSLRegressor:
         """The estimator of the paper: its scalars, no constant, 200 grids (500 above 2 stages).
@@ -193,7 +197,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         check_parameters(TSL_PARAMETERS, self.get_params(deep=False))
         check_callback(callback)
         rows = training_rows(X, y, sample_weight, groups, offset)
-        loss = LOSSES[self.loss].with_shape(float(self.power), float(self.quantile))
+        loss = self._loss
         loss.check_target(rows.y)
         schema = Schema.of(rows.table, target_name(y))
         asked = Asked(eval_set, groups, offset)

@@ -34,7 +34,7 @@ def check_options(
             "early_stopping=True": early_stopping != "auto" and bool(early_stopping),
             "main_effects=True": options.main_effects is True,
             "offset": offset is not None,
-            f"loss={options.loss!r}": options.loss not in ("squared_error", "huber"),
+            f"loss={options.loss!r}": not options.loss_function.in_paper,
         }
         if any(given.values()):
             raise ValueError(f"{_first(given)} needs refine='joint', got refine='scalars'")

@@ -44,6 +44,12 @@ class Link:
         small = np.exp(-np.abs(bounded))  # never above one, whatever the sign
         return np.where(eta >= 0.0, 1.0, np.where(eta > -_LARGEST_LOG, small, 0.0)) / (1.0 + small)
 
+    def exposure(self, offset: FloatArray) -> FloatArray:
+        """What an offset multiplies the prediction by: with a log link an exposure, else one."""
+        if self.name != "log":
+            return np.ones(len(offset))
+        return np.exp(np.clip(offset, -_LARGEST_LOG, _LARGEST_LOG))
+
 
 IDENTITY = Link("identity", "prediction")
 LOG = Link("log", "log of the prediction")

@@ -10,10 +10,11 @@ import numpy as np
 
 from seplearn._errors import out_of_range
 from seplearn.kernels.arrays import FloatArray
-from seplearn.losses.base import Loss, Working, bounded_working
+from seplearn.losses.base import NORMAL_90, Loss, Working, bounded_working, mean_and_error
 from seplearn.losses.links import LOG, Link
 from seplearn.table.training import TargetUnit
 
+_LARGEST_LOG_ERROR = 5.0  # of a mean: beyond it a band says nothing
 _LARGEST_RATIO = 1e100  # of a target to its prediction: squares of weights stay numbers
 
 
@@ -24,6 +25,7 @@ class PowerDeviance(Loss):
     link: ClassVar[Link] = LOG
     degree: ClassVar[int] = 0
     overshoots: ClassVar[bool] = True
+    has_shares: ClassVar[bool] = True
     power: float = 1.5
 
     def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:  # noqa: ARG002
@@ -69,6 +71,14 @@ class PowerDeviance(Loss):
             deviance: FloatArray = 2.0 * np.maximum(rows, 0.0)
         return deviance
 
+    def typical_band(self, target: FloatArray, weight: FloatArray) -> tuple[float, float]:
+        """On the scale of logs, so that it holds positive means only."""
+        mean, error = mean_and_error(target, weight)
+        if mean <= 0.0:
+            return 0.0, 0.0
+        times = math.exp(min(NORMAL_90 * error / mean, _LARGEST_LOG_ERROR))
+        return mean / times, mean * times
+
     def pull(
         self,
         target: FloatArray,
@@ -93,6 +103,7 @@ class Poisson(PowerDeviance):
         "the Poisson deviance, for counts and rates; the sum of the curves is the log of the "
         "prediction"
     )
+    name: ClassVar[str | None] = "Poisson deviance"
     least_dispersion: ClassVar[float] = 1.0
     power: float = 1.0
 
@@ -102,6 +113,7 @@ class Gamma(PowerDeviance):
     """Of positive amounts, whose spread is proportional to their mean."""
 
     meaning: ClassVar[str] = "the gamma deviance, for positive amounts, with a log link too"
+    name: ClassVar[str | None] = "gamma deviance"
     power: float = 2.0
 
 
@@ -113,6 +125,8 @@ class Tweedie(PowerDeviance):
         "the deviance of a target whose variance is the mean to the ``power``, between counts and "
         "amounts, for totals of which many are zero, with a log link too"
     )
+
+    name: ClassVar[str | None] = "Tweedie deviance"
 
     def with_shape(self, power: float, quantile: float) -> Tweedie:  # noqa: ARG002
         return replace(self, power=power)

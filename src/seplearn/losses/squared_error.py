@@ -16,6 +16,7 @@ class SquaredError(Loss):
     """The squared difference: a least-squares problem as it stands."""
 
     meaning: ClassVar[str] = "the squared difference"
+    in_paper: ClassVar[bool] = True
 
     def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
         return float(np.average(target - offset, weights=weight))
