@@ -146,7 +146,18 @@ def test_bands_of_shares_hold_no_impossible_share():
     lower, upper = LogLoss().typical_band(np.zeros(10), np.ones(10))
     assert lower == 0.0 < upper < 0.5
     assert LOG.exposure(np.array([0.0, 1e9]))[1] < math.inf
-    assert LOSSES["poisson"].typical_band(np.zeros(3), np.ones(3)) == (0.0, 0.0)
+    assert LOSSES["gamma"].typical_band(np.ones(1), np.ones(1)) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("unit", [1.0, 8.0])
+def test_a_group_without_any_count_may_yet_have_some(unit):
+    y, eta = np.zeros(100), np.full(100, -3.0)
+    y[50], eta[50:] = 1.0, 3.0
+    told = Evaluation.of(y, eta, np.full(100, unit), loss=LOSSES["poisson"])
+    assert told.actual[0] == told.actual_lower[0] == 0.0
+    assert told.actual_upper[0] == pytest.approx(math.log(10.0) / (10 * unit))
+    large = Evaluation.of(y * 1e300, eta + 690.0, loss=LOSSES["poisson"])
+    assert all(math.isfinite(value) for value in large.actual_upper)
 
 
 def test_curves_of_classes_are_refused_for_numbers(told):

@@ -144,11 +144,12 @@ def rows_counted(weight: FloatArray) -> float:
 
 
 def mean_and_error(values: FloatArray, weight: FloatArray) -> tuple[float, float]:
-    """The mean and its standard error; without one where a single row says nothing of it."""
-    mean, n = weighted_mean(values, weight), rows_counted(weight)
-    if n <= 1.0:
-        return mean, 0.0
-    return mean, math.sqrt(weighted_mean((values - mean) ** 2, weight) / (n - 1.0))
+    """The mean and its standard error; zero for a single row, which says nothing of it."""
+    mean, n = weighted_mean(values, weight), len(values)
+    shares, off = weight / weight.max(), values - mean
+    size = float(np.abs(off).max()) or 1.0  # squares of large outcomes overflow
+    spread = size * math.sqrt(float(np.sum((shares * off / size) ** 2))) / float(shares.sum())
+    return mean, spread * math.sqrt(n / (n - 1.0)) if n > 1 else 0.0
 
 
 def bounded_working(

@@ -14,6 +14,7 @@ from seplearn.losses.base import NORMAL_90, Loss, Working, bounded_working, mean
 from seplearn.losses.links import LOG, Link
 from seplearn.table.training import TargetUnit
 
+_NONE_SEEN = math.log(10.0)  # a mean of which nothing is seen one time in ten
 _LARGEST_LOG_ERROR = 5.0  # of a mean: beyond it a band says nothing
 _LARGEST_RATIO = 1e100  # of a target to its prediction: squares of weights stay numbers
 
@@ -106,6 +107,12 @@ class Poisson(PowerDeviance):
     name: ClassVar[str | None] = "Poisson deviance"
     least_dispersion: ClassVar[float] = 1.0
     power: float = 1.0
+
+    def typical_band(self, target: FloatArray, weight: FloatArray) -> tuple[float, float]:
+        """Without any count, up to the mean of which as few would be seen one time in ten."""
+        if target.any():
+            return super().typical_band(target, weight)
+        return 0.0, _NONE_SEEN / float(weight.sum())
 
 
 @dataclass(frozen=True)

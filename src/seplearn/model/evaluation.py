@@ -50,7 +50,8 @@ class Evaluation:
         Share of the variance of y that is explained; 0 where y does not vary.
     predicted, actual : tuple of float
         Calibration: mean prediction and mean target in groups of rows of the same size, ordered
-        by prediction. Of a model of quantiles ``actual`` is the quantile of the group's target.
+        by prediction. Of a model of quantiles ``actual`` is the quantile of the group's target;
+        with an exposure (an offset beside a log link) both are rates.
     residual_edges, residual_counts : tuple of float
         Histogram of y minus prediction; what lies farther out is counted in the outermost bars.
     scores : dict of str to float
@@ -318,17 +319,20 @@ class _Rows:
         return 1.0 - min(value / simple, _LARGEST / 2) if simple > 0.0 else 0.0
 
     def calibration(self) -> dict[str, Any]:
-        """Predictions and outcomes in groups of rows, with bands."""
-        groups = _groups(self.prediction, self.weight)
-        actual = [self.loss.typical(self.y[g], self.weight[g]) for g in groups]
-        bands = [self.loss.typical_band(self.y[g], self.weight[g]) for g in groups]
-        predicted = (_mean(self.prediction[g], self.weight[g]) for g in groups)
-        return {
-            "predicted": tuple(_times(value, self.unit) for value in predicted),
-            "actual": tuple(_times(value, self.unit) for value in actual),
-            "actual_lower": tuple(_times(low, self.unit) for low, _ in bands),
-            "actual_upper": tuple(_times(high, self.unit) for _, high in bands),
+        """Predictions and outcomes in groups of rows, with bands; with an exposure, rates."""
+        exposure = self.loss.link.exposure(self.offset)
+        unit = self.unit if self.loss.degree else 1.0  # what the loss is asked in
+        y, prediction = (part * (self.unit / unit) / exposure for part in (self.y, self.prediction))
+        weight = self.weight * exposure if self.offset.any() else self.weight
+        groups = _groups(prediction, weight)
+        bands = [self.loss.typical_band(y[g], weight[g]) for g in groups]
+        columns = {
+            "predicted": [_mean(prediction[g], weight[g]) for g in groups],
+            "actual": [self.loss.typical(y[g], weight[g]) for g in groups],
+            "actual_lower": [low for low, _ in bands],
+            "actual_upper": [high for _, high in bands],
         }
+        return {name: tuple(_times(v, unit) for v in values) for name, values in columns.items()}
 
     def residuals(self) -> dict[str, Any]:
         """The histogram of outcomes minus predictions."""
