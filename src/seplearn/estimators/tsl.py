@@ -91,8 +91,10 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
     def paper(cls, n_stages: int | None = None, **overrides: Any) -> TSLRegressor:
         """The estimator of the paper: its scalars, no constant, 200 grids (500 above 2 stages).
 
-        What the paper tunes is set to the middle of its search space; give your own values as
-        ``overrides``, in our names or the paper's. ``n_stages`` is 2 unless given.
+        It is for numbers: ``loss`` may be "squared_error" or "huber", and any other is refused by
+        ``fit``, as is an offset. What the paper tunes is set to the middle of its search space;
+        give your own values as ``overrides``, in our names or the paper's. ``n_stages`` is 2 unless
+        given.
 
         ======================  ========================  ==========================================
         paper                   here                      difference

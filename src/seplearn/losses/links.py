@@ -22,10 +22,14 @@ class Link:
         "identity", "log" or "logit", as in model files.
     scale : str
         What the sum is, in words: "prediction", "log of the prediction", "log-odds".
+    factor : str
+        What the exponential of a difference of sums is: a "relativity" of predictions, an "odds
+        ratio"; empty where it is nothing.
     """
 
     name: Literal["identity", "log", "logit"]
     scale: str
+    factor: str = ""
 
     def inverse(self, eta: FloatArray) -> FloatArray:
         """The prediction of sums; finite for every number.
@@ -52,6 +56,6 @@ class Link:
 
 
 IDENTITY = Link("identity", "prediction")
-LOG = Link("log", "log of the prediction")
-LOGIT = Link("logit", "log-odds")
+LOG = Link("log", "log of the prediction", "relativity")
+LOGIT = Link("logit", "log-odds", "odds ratio")
 LINKS = {link.name: link for link in (IDENTITY, LOG, LOGIT)}

@@ -1,0 +1,178 @@
+"""Predictions averaged over rows, odds ratios and relativities, beside the slow way."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seplearn import TSLClassifier, TSLRegressor, explain, plots
+from seplearn.model.evaluation import Evaluation
+from seplearn.plots.multiples import _ticks
+
+QUICK: dict[str, Any] = {"n_stages": 2, "early_stopping": False, "random_state": 0}
+N = 400
+
+
+@pytest.fixture(scope="module")
+def table():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.uniform(-1.0, 1.0, (N, 2)), columns=["a", "b"])
+    X.loc[::20, "b"] = np.nan
+    X["place"] = random.choice(["hill", "mill", "sea"], N)
+    eta = 3.0 * X["a"] * X["b"].fillna(0.3) + (X["place"] == "hill") - 0.3
+    return X, random.random(N) < 1.0 / (1.0 + np.exp(-eta)), random.poisson(np.exp(eta)) * 1.0
+
+
+@pytest.fixture(scope="module")
+def classifier(table):
+    X, y, _ = table
+    return TSLClassifier(**QUICK, main_effects=True, n_bootstrap=3).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def counts(table):
+    X, _, y = table
+    return TSLRegressor(**QUICK, main_effects=True, loss="poisson").fit(X, y)
+
+
+def test_averages_are_those_of_edited_rows(table, classifier):
+    X, _, _ = table
+    found = explain.response(classifier, "place", background=X)
+    for level in ("hill", "mill", "sea"):
+        edited = X.assign(place=level)
+        at = found.axis.levels.index(level)
+        expected = classifier.predict_proba(edited)[:, 1].mean()
+        assert found.average[at] == pytest.approx(expected, rel=1e-9)
+    assert found.mean == pytest.approx(classifier.predict_proba(X)[:, 1].mean(), rel=1e-9)
+    assert found.n_rows == N
+    assert (found.average_band[0] <= found.average_band[1]).all()
+
+
+def test_factors_are_exponentials_of_partial_dependence(table, classifier, counts):
+    X, _, _ = table
+    for model, name in ((classifier, "odds ratio"), (counts, "relativity")):
+        dependence = explain.partial_dependence(model, "a", background=X)
+        assert dependence.quantity == model.model_.link.scale + (
+            " of True" if model is classifier else ""
+        )
+        found = explain.response(model, "a", background=X)
+        assert found.factor_name == name
+        np.testing.assert_allclose(np.log(found.factor), dependence.total - dependence.mean)
+        based = explain.response(model, "a", base=0.3, background=X)
+        ratio = based.factor / found.factor
+        np.testing.assert_allclose(ratio, ratio[0])
+        assert based.factor[np.searchsorted(based.axis.edges, 0.3, side="right")] == 1.0
+    assert found.average_band is None
+    column = name.replace(" ", "_")
+    np.testing.assert_array_equal(found.frame()[column], found.factor)
+
+
+def test_main_effects_have_factors(classifier, counts, table):
+    effects = explain.main_effects(classifier)
+    for values, factors in zip(effects.values, effects.factors, strict=True):
+        np.testing.assert_allclose(np.log(factors), values, atol=1e-12)
+    frame = effects.frame()
+    np.testing.assert_allclose(np.log(frame["odds_ratio"]), frame["effect"], atol=1e-12)
+    assert (frame["odds_ratio_lower"] <= frame["odds_ratio_upper"]).all()
+    assert "relativity" in explain.main_effects(counts).frame().columns
+    X, _, y = table
+    plain = explain.main_effects(TSLRegressor(**QUICK, main_effects=True).fit(X, y))
+    assert "relativity" not in plain.frame().columns
+    with pytest.raises(ValueError, match="the model has no link"):
+        _ = plain.factors
+    with pytest.raises(ValueError, match="factors must be False for a model without a link"):
+        plain.plot(factors=True)
+
+
+def test_a_model_without_a_link_has_an_average_only(table):
+    X, _, y = table
+    model = TSLRegressor(**QUICK).fit(X, y)
+    found = explain.response(model, "b", background=X)
+    np.testing.assert_allclose(
+        found.average, explain.partial_dependence(model, "b", background=X).total, rtol=1e-9
+    )
+    assert found.factor is None
+    assert len(found.plot().axes) == 1
+    with pytest.raises(ValueError, match="base must not be given"):
+        explain.response(model, "b", base=0.0)
+
+
+def test_a_base_must_be_a_value_that_was_seen(classifier):
+    with pytest.raises(ValueError, match=r"base must be a value of 'place' that training rows had"):
+        explain.response(classifier, "place", base="moon")
+    with pytest.raises((TypeError, ValueError), match="base must be a value of 'a'"):
+        explain.response(classifier, "a", base="moon")
+
+
+def test_figures_say_what_is_drawn(table, classifier):
+    left, right = explain.response(classifier, "place", base="hill").plot().axes
+    assert left.get_ylabel() == "probability of True"
+    assert left.get_title() == f"average over {N} rows (dotted: their mean)"
+    assert right.get_title() == "odds ratio, one at hill"
+    assert all(text.get_text().startswith("×") for text in right.get_yticklabels())
+    figure = explain.main_effects(classifier).plot(factors=True)
+    assert figure.axes[0].get_ylabel() == "odds ratio"
+    plain = explain.main_effects(classifier).plot().axes[0]
+    assert plain.get_ylabel() == "main effect on the log-odds of True"
+    X, _, _ = table
+    assert (
+        explain.importance(classifier).plot().axes[0].get_xlabel().endswith("in log-odds of True")
+    )
+    shapley = explain.shapley(classifier, X[:5]).plot().axes[0]
+    assert shapley.get_xlabel() == "Shapley value, in log-odds of True"
+
+
+def test_multiples_are_round_and_enough():
+    assert np.exp(_ticks(-5.0, 5.0)).round(9).tolist() == [0.01, 0.1, 1.0, 10.0, 100.0]
+    narrow = np.exp(_ticks(np.log(0.62), np.log(1.05)))
+    assert narrow.round(9).tolist() == [0.7, 0.8, 0.9, 1.0]
+
+
+@pytest.fixture(scope="module")
+def evaluated(table, classifier):
+    X, y, _ = table
+    return classifier.evaluate(X, y)
+
+
+def test_figures_of_evaluations_have_their_numbers(table, evaluated, counts):
+    X, _, y = table
+    panel = plots.plot_calibration(evaluated).axes[0]
+    np.testing.assert_allclose(panel.lines[1].get_ydata(), evaluated.actual)
+    assert panel.get_xlabel() == "mean probability of True of a group of rows"
+    assert len(panel.collections[0].get_segments()) == len(evaluated.actual)
+    panel = plots.plot_roc(evaluated).axes[0]
+    np.testing.assert_allclose(panel.lines[1].get_xydata(), np.column_stack(evaluated.roc()))
+    assert panel.get_title() == f"ROC, AUC {evaluated.scores['AUC']:.3f}"
+    panel = plots.plot_precision_recall(evaluated).axes[0]
+    curve = np.column_stack(evaluated.precision_recall())
+    np.testing.assert_allclose(panel.lines[1].get_xydata(), curve)
+    panel = plots.plot_confusion(evaluated, threshold=0.3).axes[0]
+    told = [text.get_text().split("\n")[0] for text in panel.texts]
+    cell = evaluated.confusion(0.3)
+    wanted = (cell.rejections, cell.false_alarms, cell.misses, cell.hits)
+    assert told == [f"{value:g}" for value in wanted]
+    counted = counts.evaluate(X, y)
+    panel = plots.plot_gain(counted).axes[0]
+    np.testing.assert_allclose(panel.lines[1].get_xydata(), np.column_stack(counted.gain()))
+    panel = plots.plot_gain(evaluated, lift=True).axes[0]
+    assert panel.lines[0].get_ydata()[-1] == pytest.approx(1.0)
+    assert "share of all True" in panel.get_ylabel()
+
+
+def test_figures_of_evaluations_are_drawn_where_they_are_asked_to(evaluated):
+    figure = plots.plot_roc(evaluated)
+    panel = figure.axes[0]
+    assert plots.plot_gain(evaluated, ax=panel) is panel
+    figure.draw_without_rendering()
+    with pytest.raises(TypeError, match="evaluation must be an Evaluation"):
+        plots.plot_roc(3)
+    numbers = Evaluation.of(np.arange(5.0), np.ones(5))
+    plots.plot_calibration(numbers).draw_without_rendering()
+    with pytest.raises(ValueError, match="a ROC curve is for a classifier of two classes"):
+        plots.plot_roc(numbers)
+    one = Evaluation.of(np.zeros(3), np.full(3, -1.0), loss=TSLClassifier()._loss,
+                        classes=("a", "b"))  # fmt: skip
+    for draw in (plots.plot_roc, plots.plot_precision_recall, plots.plot_confusion,
+                 plots.plot_gain, plots.plot_calibration):  # fmt: skip
+        draw(one).draw_without_rendering()
