@@ -437,7 +437,9 @@ def with_target(
         known = target is not None or name in table.names
         asked = (name,) if name and known else ()
         outcomes = None if not asked else _Target(model, asked[0], table, path, missing)
-        offsets = None if offset is None else _Offsets(offset, table, path, missing)
+        # Without outcomes nothing is measured, and offsets are not needed.
+        needed = offset is not None and outcomes is not None
+        offsets = _Offsets(offset, table, path, missing) if needed and offset else None
         weights = None if weight is None else _NumberColumn(weight, table, path, missing)
         others = [one.name for one in (offsets, weights) if one is not None]
         parts = [

@@ -121,7 +121,7 @@ def response(
     >>> import numpy as np
     >>> from seplearn import TSLRegressor, datasets, explain
     >>> table = datasets.claims(2000, random_state=0)
-    >>> model = TSLRegressor(n_stages=1, loss="poisson", random_state=0)
+    >>> model = TSLRegressor(1, loss="poisson", early_stopping=False, random_state=0)
     >>> model = model.fit(table.X, table.n_claims, offset=np.log(table.exposure))
     >>> response = explain.response(model, "region", base="city", background=table.X)
     >>> response.axis.levels[int(np.argmax(response.factor))]

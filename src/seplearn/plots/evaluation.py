@@ -201,7 +201,8 @@ def plot_gain(evaluation: Evaluation, ax: Any = None, *, lift: bool = False) -> 
     >>> from seplearn import TSLRegressor, datasets, plots
     >>> table = datasets.claims(2000, random_state=0)
     >>> X, y, years = table.X, table.n_claims, np.log(table.exposure)
-    >>> model = TSLRegressor(n_stages=1, loss="poisson", random_state=0).fit(X, y, offset=years)
+    >>> model = TSLRegressor(1, loss="poisson", early_stopping=False, random_state=0)
+    >>> model = model.fit(X, y, offset=years)
     >>> figure = plots.plot_gain(model.evaluate(X, y, offset=years))
     >>> figure.axes != []
     True

@@ -35,7 +35,7 @@ function shower(size) {
 
 const show = shower(page.spread || Math.abs(page.intercept) || 1);  // sums and their parts
 const showResponse = hasLink ? shower(page.response_spread || inverse(page.intercept) || 1) : show;
-const showOutcome = (value) => (page.classes ? page.classes[value] : showResponse(value));
+const showOutcome = (value) => (page.classes ? classNames[value] : showResponse(value));
 
 // An error with three digits that count, whatever the decimals of predictions.
 const showError = (value) => Number(value.toPrecision(3)).toLocaleString("en-US", { maximumSignificantDigits: 3 });
@@ -55,3 +55,5 @@ function stateText(value) {
   if (typeof value === "number") return String(Number(value.toPrecision(8)));
   return typeof value === "string" ? value : `(${value.is})`;
 }
+
+const classNames = page.classes && page.classes.map((name) => cut(name, 30));  // of a classifier

@@ -70,10 +70,10 @@ function thresholdPanel(quality) {
   const recall = hits.map((hit) => part(hit, yes)), alarms = above.map((sum, k) => part(sum - hits[k], no));
   const precision = hits.map((hit, k) => part(hit, above[k]));
   const roc = plotArea("ROC curve", SQUARE, [0, 1], [0, 1],
-    { x: `share of ${cut(page.classes[0], 20)} called ${cut(page.classes[1], 20)}`, y: percent });
+    { x: `share of ${classNames[0]} called ${classNames[1]}`, y: percent });
   roc.svg.append(dashed(roc, [0, 0], [1, 1]), curveLine(roc, [0, ...alarms], [0, ...recall]));
   const pr = plotArea("Precision against recall", SQUARE, [0, 1], [0, 1],
-    { x: `share of ${cut(page.classes[1], 20)} found (recall)`, y: percent });
+    { x: `share of ${classNames[1]} found (recall)`, y: percent });
   pr.svg.append(dashed(pr, [0, part(yes, yes + no)], [1, part(yes, yes + no)]), curveLine(pr, recall, precision));
   const dots = [roc, pr].map((area) => area.svg.appendChild(svgEl("circle", { r: 5, fill: "var(--ink)" })));
   const matrix = el("div", { class: "confusion" });
@@ -91,9 +91,9 @@ function thresholdPanel(quality) {
   slider.value = String(last - half);
   move(half);
   const figures = [
-    el("figure", {}, roc.svg, el("figcaption", {}, `ROC: of the rows of ${page.classes[1]}, upwards, and of the others, to the `
+    el("figure", {}, roc.svg, el("figcaption", {}, `ROC: of the rows of ${classNames[1]}, upwards, and of the others, to the `
       + "right, those called so. The more the curve bends to the upper left, the better they are told apart.")),
-    el("figure", {}, pr.svg, el("figcaption", {}, `Of the rows called ${page.classes[1]} those that are (precision, upwards), `
+    el("figure", {}, pr.svg, el("figcaption", {}, `Of the rows called ${classNames[1]} those that are (precision, upwards), `
       + "against those found of all that are. The dashed line is what calling at random gives.")),
   ];
   return { figures, controls: el("div", { class: "decision" }, el("label", {}, "Threshold ", slider), matrix) };
@@ -106,7 +106,7 @@ function confusionTable(quality, k, recall, precision, alarms) {
   const { weight_above: above, outcome_above: hits, cuts } = quality, last = above.length - 1;
   const number = (value) => Number(value.toPrecision(6)).toLocaleString("en-US");
   const misses = hits[last] - hits[k], rejected = above[last] - above[k] - misses;
-  const [first, second] = page.classes.map((name) => cut(name, 40));
+  const [first, second] = classNames;
   const row = (name, ...values) => el("tr", {}, el("th", { scope: "row" }, name), values.map((v) => el("td", {}, number(v))));
   return el("div", {},
     el("p", {}, `A row is called ${second} where its probability is ${cuts[k].toFixed(3)} or more: this finds ${

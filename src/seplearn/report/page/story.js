@@ -12,7 +12,7 @@ const LINK_IN_WORDS = {
 const tellClasses = (quality) => {
   const [auc, right] = [quality.scores.AUC, quality.scores.accuracy];
   if (auc === undefined) return `it explains ${percent(Math.max(quality.explained, 0))} of the loss.`;
-  return `a row of ${page.classes[1]} gets a higher probability than one of ${page.classes[0]} in ${
+  return `a row of ${classNames[1]} gets a higher probability than one of ${classNames[0]} in ${
     percent(auc)} of all pairs (AUC), and the likelier class is right for ${percent(right)} of the rows.`;
 };
 
