@@ -12,7 +12,7 @@ from seplearn.table.columns import make_frame
 
 MASKED_INTERACTION_NOISE = 0.25
 _DISTRICTS = {"harbour": 1.35, "hill": 1.2, "market": 1.05, "mill": 0.8, "station": 0.9}
-_REGIONS = {"city": 1.35, "coast": 1.0, "hills": 0.85, "plain": 0.75, "suburb": 1.1}
+_REGIONS = {"city": 1.5, "coast": 1.0, "hills": 0.8, "plain": 0.65, "suburb": 1.15}
 
 
 def masked_interaction(
@@ -171,11 +171,11 @@ def claims(
     exposure = np.where(random.rand(n_rows) < 0.6, 1.0, random.uniform(0.02, 1.0, n_rows))
     young = np.exp(-(driver_age - 18.0) / 6.0)
     rate = (
-        0.07
+        0.058
         * np.array([_REGIONS[name] for name in region])
-        * np.exp(young * (0.3 + 0.9 * (power - 100.0) / 100.0).clip(-0.4, 1.5))
+        * np.exp(young * (0.5 + 1.2 * (power - 100.0) / 100.0).clip(-0.4, 2.0))
         * np.exp(0.02 * np.maximum(driver_age - 65.0, 0.0))
-        * np.exp(0.012 * (bonus - 50.0))
+        * np.exp(0.018 * (bonus - 50.0))
         * np.where(vehicle_age < 1, 1.25, np.exp(-0.015 * vehicle_age))
         * np.where(work == 1, 1.3, 1.0)
     )

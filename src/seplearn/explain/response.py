@@ -56,7 +56,8 @@ class Response(Explanation):
     --------
     >>> from seplearn import TSLClassifier, datasets, explain
     >>> X, y = datasets.rents(600, random_state=0)
-    >>> model = TSLClassifier(n_stages=1, random_state=0).fit(X, y > 800)
+    >>> model = TSLClassifier(1, early_stopping=False, random_state=0)
+    >>> model = model.fit(X, y > 800)
     >>> response = explain.response(model, "district", base="market")
     >>> response.response, response.factor_name
     ('probability of True', 'odds ratio')

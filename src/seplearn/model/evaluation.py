@@ -158,7 +158,8 @@ class Evaluation:
         --------
         >>> from seplearn import TSLClassifier, datasets
         >>> X, y = datasets.masked_interaction(600, random_state=0)
-        >>> model = TSLClassifier(n_stages=1, random_state=0).fit(X[:400], y[:400] > 0)
+        >>> model = TSLClassifier(1, early_stopping=False, random_state=0)
+        >>> model = model.fit(X[:400], y[:400] > 0)
         >>> counts = model.evaluate(X[400:], y[400:] > 0).confusion()
         >>> sum(counts[1:])
         200.0

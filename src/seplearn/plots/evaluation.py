@@ -75,7 +75,8 @@ def plot_roc(evaluation: Evaluation, ax: Any = None) -> Any:
     --------
     >>> from seplearn import TSLClassifier, datasets, plots
     >>> X, y = datasets.masked_interaction(600, random_state=0)
-    >>> model = TSLClassifier(n_stages=1, random_state=0).fit(X[:400], y[:400] > 0)
+    >>> model = TSLClassifier(1, early_stopping=False, random_state=0)
+    >>> model = model.fit(X[:400], y[:400] > 0)
     >>> figure = plots.plot_roc(model.evaluate(X[400:], y[400:] > 0))
     >>> figure.axes != []
     True
@@ -113,7 +114,8 @@ def plot_precision_recall(evaluation: Evaluation, ax: Any = None) -> Any:
     --------
     >>> from seplearn import TSLClassifier, datasets, plots
     >>> X, y = datasets.masked_interaction(600, random_state=0)
-    >>> model = TSLClassifier(n_stages=1, random_state=0).fit(X[:400], y[:400] > 0)
+    >>> model = TSLClassifier(1, early_stopping=False, random_state=0)
+    >>> model = model.fit(X[:400], y[:400] > 0)
     >>> figure = plots.plot_precision_recall(model.evaluate(X[400:], y[400:] > 0))
     >>> figure.axes != []
     True
@@ -155,7 +157,8 @@ def plot_confusion(evaluation: Evaluation, ax: Any = None, *, threshold: float =
     --------
     >>> from seplearn import TSLClassifier, datasets, plots
     >>> X, y = datasets.masked_interaction(600, random_state=0)
-    >>> model = TSLClassifier(n_stages=1, random_state=0).fit(X[:400], y[:400] > 0)
+    >>> model = TSLClassifier(1, early_stopping=False, random_state=0)
+    >>> model = model.fit(X[:400], y[:400] > 0)
     >>> figure = plots.plot_confusion(model.evaluate(X[400:], y[400:] > 0), threshold=0.3)
     >>> figure.axes != []
     True

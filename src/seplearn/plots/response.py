@@ -27,7 +27,8 @@ def plot_response(response: Response, ax: Any = None) -> Any:
     --------
     >>> from seplearn import TSLClassifier, datasets, explain, plots
     >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
-    >>> model = TSLClassifier(n_stages=1, random_state=0).fit(X, y > 0)
+    >>> model = TSLClassifier(1, early_stopping=False, random_state=0)
+    >>> model = model.fit(X, y > 0)
     >>> figure = plots.plot_response(explain.response(model, "x3"))
     >>> len(figure.axes)
     2
