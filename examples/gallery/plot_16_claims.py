@@ -2,7 +2,7 @@
 Counts with an exposure: claims a year
 ======================================
 
-Policies are insured for part of a year. The log of that time is the offset, and the curves tell of the
+Policies are insured for part of a year. The log of that time is the offset, and curves tell of the
 yearly rate. The table is made up, so that the true rate is known.
 """
 

@@ -64,7 +64,7 @@ def classifier(folder):
 def counts(folder):
     path = folder / "claims.tsl"
     done = fit(folder, "claims", "--task", "count", "--exposure", "years", "-o", path,
-               "--n-bootstrap", "3", used=["years"])  # fmt: skip
+               "--n-bootstrap", "3", "--main-effects", "yes", used=["years"])  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "Poisson deviance" in done.stdout
     assert "of the Poisson deviance explained" in done.stdout
@@ -211,11 +211,14 @@ def test_explain_info_and_summary_say_what_is_summed(folder, classifier, counts)
     as_json = run("explain", counts, folder / "all.csv", "--json").stdout
     assert json.loads(as_json)["quantity"] == "log of the prediction"
     told = run("info", classifier).stdout
-    assert "add up to the log-odds of yes, of which the link makes the probability of yes" in told
+    assert "add up to the log-odds of yes; the probability of yes follows from it" in told
     assert "classes: no, yes" in told
     assert "offset: the log of column 'years'" in run("info", counts).stdout
     assert "The log-odds of yes has mean" in run("summary", classifier).stdout
-    assert run("curves", classifier).exit_code == 0
+    table = pd.DataFrame(rows(run("curves", counts).stdout))
+    effects = table[table["effect"] != ""].astype({"effect": float, "relativity": float})
+    assert len(effects)
+    np.testing.assert_allclose(np.exp(effects["effect"]), effects["relativity"], rtol=1e-9)
 
 
 BAD = [

@@ -76,7 +76,8 @@ _MOST_FEATURES = 8
 @click.option(
     "--interval",
     is_flag=True,
-    help="Add the ends of an interval for the mean; needs a model fitted with --n-bootstrap.",
+    help="Add the ends of an interval for the mean, of a classifier for the probability of its "
+    "second class; needs a model fitted with --n-bootstrap.",
 )
 @click.option(
     "--level", default=0.9, show_default=True, help="Share of refits inside the interval."
@@ -359,7 +360,8 @@ def summary(model: str, table: str | None, missing: tuple[str, ...]) -> None:
 def curves(model: str, output: str) -> None:
     """Write every curve of MODEL as a table: a row per stage, feature and bin.
 
-    Main effects, if the model has any, come last; they belong to no stage.
+    Main effects, if the model has any, come last; they belong to no stage. Those of classes are
+    log-odds, those of counts and amounts logs, with odds ratios or relativities beside them.
     """
     check_output(output, (model,))
     estimator = open_model(model)
@@ -446,8 +448,10 @@ def _meaning_of_sums(estimator: SeparationEstimator) -> list[str]:
     lines = []
     subject = Subject.of(estimator)
     if subject.model.link is not IDENTITY:
-        lines.append(f"they add up to the {subject.quantity}, of which the link makes the "
-                     f"{subject.response}")  # fmt: skip
+        lines.append(
+            f"constant, main effects and stages add up to the {subject.quantity}; the "
+            f"{subject.response} follows from it"
+        )
     if isinstance(estimator, TSLClassifier):
         lines.append(f"classes: {', '.join(str(one) for one in estimator.classes_.tolist())}")
     own = estimator.offset_column_
