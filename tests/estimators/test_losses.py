@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import mean_gamma_deviance, mean_poisson_deviance
 
-from seplearn import TSLRegressor, explain, load_model
+from seplearn import SepALSRegressor, TSLRegressor, explain, load_model
 
 QUICK: dict[str, Any] = {
     "n_stages": 2, "early_stopping": False, "n_grids": 3, "n_splits": 8, "random_state": 0,
@@ -296,3 +296,12 @@ def test_an_evaluation_by_another_loss_than_that_of_the_fit_is_refused(amounts):
     assert model.evaluate(X, y).scores == {}
     with pytest.raises(ValueError, match="loss must be what the model was fitted with"):
         model.set_params(loss="gamma").evaluate(X, y)
+
+
+def test_the_papers_estimators_say_that_they_are_for_numbers(amounts):
+    X, y = amounts
+    with pytest.raises(ValueError, match="loss='poisson' needs refine='joint'.*for numbers by squ"):
+        TSLRegressor.paper(loss="poisson").fit(X, y)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'loss'"):
+        SepALSRegressor(loss="poisson")  # type: ignore[call-arg]
+    assert "by squared error only" in (SepALSRegressor.__doc__ or "")

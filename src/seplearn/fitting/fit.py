@@ -37,7 +37,10 @@ def check_options(
             f"loss={options.loss!r}": not options.loss_function.in_paper,
         }
         if any(given.values()):
-            raise ValueError(f"{_first(given)} needs refine='joint', got refine='scalars'")
+            raise ValueError(
+                f"{_first(given)} needs refine='joint', got refine='scalars', the paper's way of "
+                "fitting, which is for numbers by squared error or Huber's"
+            )
         return
     if options.products == "single":
         raise ValueError(
