@@ -300,7 +300,7 @@ def test_an_evaluation_by_another_loss_than_that_of_the_fit_is_refused(amounts):
 
 def test_the_papers_estimators_say_that_they_are_for_numbers(amounts):
     X, y = amounts
-    with pytest.raises(ValueError, match="loss='poisson' needs refine='joint'.*for numbers by squ"):
+    with pytest.raises(ValueError, match=r"loss='poisson' needs refine='joint'.*numbers by squ"):
         TSLRegressor.paper(loss="poisson").fit(X, y)
     with pytest.raises(TypeError, match="unexpected keyword argument 'loss'"):
         SepALSRegressor(loss="poisson")  # type: ignore[call-arg]

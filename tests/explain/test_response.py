@@ -1,5 +1,6 @@
 """Predictions averaged over rows, odds ratios and relativities, beside the slow way."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,15 @@ def test_averages_are_those_of_edited_rows(table, classifier):
     assert found.mean == pytest.approx(classifier.predict_proba(X)[:, 1].mean(), rel=1e-9)
     assert found.n_rows == N
     assert (found.average_band[0] <= found.average_band[1]).all()
+
+
+def test_many_rows_are_averaged_part_by_part(table, counts, monkeypatch):
+    X, _, _ = table
+    whole = explain.response(counts, "b", background=X)
+    monkeypatch.setattr(sys.modules["seplearn.explain.response"], "_BLOCK", 7)
+    np.testing.assert_allclose(
+        explain.response(counts, "b", background=X).average, whole.average, rtol=1e-12
+    )
 
 
 def test_factors_are_exponentials_of_partial_dependence(table, classifier, counts):

@@ -18,6 +18,7 @@ from seplearn.model.reference import Reference
 from seplearn.table.binning import Axis
 from seplearn.table.columns import make_frame, open_table
 
+_BLOCK = 10_000  # rows at a time, each in as many copies as the feature has bins
 _LARGEST_LOG = 700.0  # exp of more is beyond all numbers
 
 
@@ -165,7 +166,10 @@ def _of(
 ) -> tuple[FloatArray, FloatArray]:
     """The average prediction, and the factor, in every bin of a feature."""
     link = subject.model.link  # which a replicate does not know
-    average: FloatArray = rows.weight @ link.inverse(sums_along(model, rows.codes, j))
+    average = np.zeros(model.bins.axes[j].n_bins)
+    for start in range(0, len(rows.codes), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        average += rows.weight[part] @ link.inverse(sums_along(model, rows.codes[part], j))
     dependence = dependence_on(model, subject, (j,), rows)
     beside = dependence.mean if base is None else dependence.total[base]
     return average, np.exp(np.clip(dependence.total - beside, -_LARGEST_LOG, _LARGEST_LOG))
