@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import TSLClassifier, TSLRegressor, datasets, explain, load_model
+from seplearn import TSLClassifier, TSLRegressor, explain, load_model
 from tests.cli.conftest import QUICK, rows, run
 
 N = 400
@@ -259,14 +259,3 @@ def test_dates_are_no_classes(tmp_path):
     table.write_text("a,day\n" + "\n".join(f"{k},2024-01-{k + 1:02}" for k in range(20)))
     done = run("fit", table, "--target", "day", *QUICK)
     assert "must hold numbers or classes, got dates or times such as '2024-01-01'" in done.stderr
-
-
-def test_invented_claims_are_deterministic_and_have_their_rate():
-    first, again = (datasets.claims(3000, random_state=3) for _ in range(2))
-    assert first.X.equals(again.X)
-    np.testing.assert_array_equal(first.amount, again.amount)
-    expected = float(first.exposure @ first.rate)
-    assert abs(first.n_claims.sum() - expected) < 4.0 * np.sqrt(expected)
-    assert (first.amount > 0).tolist() == (first.n_claims > 0).tolist()
-    assert first.exposure.min() > 0
-    assert first.exposure.max() == 1.0

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import TSLClassifier, TSLRegressor, explain, plots
-from seplearn.model.evaluation import Evaluation
+from seplearn import TSLClassifier, TSLRegressor, explain
 from seplearn.plots.multiples import _ticks
 
 QUICK: dict[str, Any] = {"n_stages": 2, "early_stopping": False, "random_state": 0}
@@ -137,52 +136,3 @@ def test_multiples_are_round_and_enough():
     assert np.exp(_ticks(-5.0, 5.0)).round(9).tolist() == [0.01, 0.1, 1.0, 10.0, 100.0]
     narrow = np.exp(_ticks(np.log(0.62), np.log(1.05)))
     assert narrow.round(9).tolist() == [0.7, 0.8, 0.9, 1.0]
-
-
-@pytest.fixture(scope="module")
-def evaluated(table, classifier):
-    X, y, _ = table
-    return classifier.evaluate(X, y)
-
-
-def test_figures_of_evaluations_have_their_numbers(table, evaluated, counts):
-    X, _, y = table
-    panel = plots.plot_calibration(evaluated).axes[0]
-    np.testing.assert_allclose(panel.lines[1].get_ydata(), evaluated.actual)
-    assert panel.get_xlabel() == "mean probability of True of a group of rows"
-    assert len(panel.collections[0].get_segments()) == len(evaluated.actual)
-    panel = plots.plot_roc(evaluated).axes[0]
-    np.testing.assert_allclose(panel.lines[1].get_xydata(), np.column_stack(evaluated.roc()))
-    assert panel.get_title() == f"ROC, AUC {evaluated.scores['AUC']:.3f}"
-    panel = plots.plot_precision_recall(evaluated).axes[0]
-    curve = np.column_stack(evaluated.precision_recall())
-    np.testing.assert_allclose(panel.lines[1].get_xydata(), curve)
-    panel = plots.plot_confusion(evaluated, threshold=0.3).axes[0]
-    told = [text.get_text().split("\n")[0] for text in panel.texts]
-    cell = evaluated.confusion(0.3)
-    wanted = (cell.rejections, cell.false_alarms, cell.misses, cell.hits)
-    assert told == [f"{value:g}" for value in wanted]
-    counted = counts.evaluate(X, y)
-    panel = plots.plot_gain(counted).axes[0]
-    np.testing.assert_allclose(panel.lines[1].get_xydata(), np.column_stack(counted.gain()))
-    panel = plots.plot_gain(evaluated, lift=True).axes[0]
-    assert panel.lines[0].get_ydata()[-1] == pytest.approx(1.0)
-    assert "share of all True" in panel.get_ylabel()
-
-
-def test_figures_of_evaluations_are_drawn_where_they_are_asked_to(evaluated):
-    figure = plots.plot_roc(evaluated)
-    panel = figure.axes[0]
-    assert plots.plot_gain(evaluated, ax=panel) is panel
-    figure.draw_without_rendering()
-    with pytest.raises(TypeError, match="evaluation must be an Evaluation"):
-        plots.plot_roc(3)
-    numbers = Evaluation.of(np.arange(5.0), np.ones(5))
-    plots.plot_calibration(numbers).draw_without_rendering()
-    with pytest.raises(ValueError, match="a ROC curve is for a classifier of two classes"):
-        plots.plot_roc(numbers)
-    one = Evaluation.of(np.zeros(3), np.full(3, -1.0), loss=TSLClassifier()._loss,
-                        classes=("a", "b"))  # fmt: skip
-    for draw in (plots.plot_roc, plots.plot_precision_recall, plots.plot_confusion,
-                 plots.plot_gain, plots.plot_calibration):  # fmt: skip
-        draw(one).draw_without_rendering()
