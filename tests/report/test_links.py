@@ -11,7 +11,7 @@ from seplearn.report.content import page_content
 from seplearn.table.schema import OffsetColumn
 from tests.report.test_page import SET_ROW, on_the_page
 
-N = 600
+N, NO = 600, "<b>no</b>"
 QUICK: dict[str, Any] = {"n_stages": 2, "early_stopping": False, "random_state": 0}
 
 
@@ -22,7 +22,7 @@ def table():
     X["place"] = random.choice(["hill", "mill"], N)
     eta = 4.0 * X["a"] * X["b"] + X["a"] - 0.5 + (X["place"] == "hill")
     years = random.uniform(0.2, 3.0, N)
-    y = np.where(random.random(N) < 1.0 / (1.0 + np.exp(-eta)), "yes", "no")
+    y = np.where(random.random(N) < 1.0 / (1.0 + np.exp(-eta)), "yes", NO)
     claims = random.poisson(years * 0.5 * np.exp(X["a"])).astype(float)
     return X, pd.Series(y, name="bought"), pd.Series(claims, name="claims"), np.log(years)
 
@@ -48,7 +48,7 @@ def test_content_says_what_is_summed_and_what_follows(table, classifier, counts)
     content = page_content(classifier, X[400:], y[400:], None, None, 5, 0)
     assert content["link"] == "logit"
     assert (content["quantity"], content["response"]) == ("log-odds of yes", "probability of yes")
-    assert content["classes"] == ["no", "yes"]
+    assert content["classes"] == [NO, "yes"]
     assert {row["actual"] for row in content["rows"]} <= {0.0, 1.0}
     given, kept = content["quality"]
     assert given["scores"] == kept["scores"] == classifier.evaluation_.scores
@@ -83,6 +83,7 @@ def test_probability_and_log_odds_are_the_models(table, classifier, open_page, t
         assert float(opened.page.evaluate(SET_ROW, row)) == pytest.approx(value, rel=1e-9)
         shown = float(opened.page.locator("#exact-sum").text_content())
         assert shown == pytest.approx(total, rel=1e-9, abs=1e-9)
+    assert f"called {NO}" in opened.page.locator("#quality-body").text_content()  # as it is
     told = opened.page.locator("#whatif-body").text_content()
     assert "bought: probability of yes" in told
     assert "Log-odds of yes: " in told
