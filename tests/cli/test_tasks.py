@@ -230,6 +230,7 @@ BAD = [
     ("claims", ["--task", "count", "--loss", "gamma"], "--task count has the loss poisson"),
     ("log_years", ["--task", "count"], "'log_years' with --loss poisson: y must be zero or pos"),
     ("claims", ["--loss", "gamma"], "'claims' with --loss gamma: y must be positive"),
+    ("claims", ["--exposure", "years"], "--exposure is for counts and amounts, whose prediction"),
     ("claims", ["--exposure", "log_years"], "must hold positive numbers, as an exposure, got -"),
     ("claims", ["--exposure", "years", "--offset", "log_years"], "together with --exposure"),
     ("claims", ["--exposure", "claims"], "--exposure must not name a column that --target names"),

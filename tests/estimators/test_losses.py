@@ -303,5 +303,5 @@ def test_the_papers_estimators_say_that_they_are_for_numbers(amounts):
     with pytest.raises(ValueError, match=r"loss='poisson' needs refine='joint'.*numbers by squ"):
         TSLRegressor.paper(loss="poisson").fit(X, y)
     with pytest.raises(TypeError, match="unexpected keyword argument 'loss'"):
-        SepALSRegressor(loss="poisson")  # type: ignore[call-arg]
+        SepALSRegressor(loss="poisson")
     assert "by squared error only" in (SepALSRegressor.__doc__ or "")

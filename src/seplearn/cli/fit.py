@@ -45,7 +45,7 @@ from seplearn.cli.text import evaluation_text, is_terminal, model_text, note, pr
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.explain.axes import count
-from seplearn.losses import LOSSES
+from seplearn.losses import IDENTITY, LOSSES
 from seplearn.model.evaluation import Evaluation
 from seplearn.table.schema import OffsetColumn
 
@@ -245,6 +245,7 @@ def fit(
         "verbose": not quiet and is_terminal(sys.stderr),
     }
     model = _estimator(data, task, class_weight, parameters)
+    _check_exposure(model, roles.offset)
     if share is None:
         others = [] if roles.offset is None else [roles.offset.name]
         check_columns(validation, [target, *data.features, *others], held_out)
@@ -299,6 +300,15 @@ def _estimator(
             "takes them as classes"
         )
     return TSLRegressor(**parameters)
+
+
+def _check_exposure(model: TSLRegressor | TSLClassifier, offset: OffsetColumn | None) -> None:
+    """Raise for an exposure whose log would be added to the prediction itself."""
+    if offset is not None and offset.is_exposure and model._loss.link is IDENTITY:
+        raise ValueError(
+            "--exposure is for counts and amounts, whose prediction it multiplies (--task count, "
+            f"--loss poisson, gamma or tweedie), got --loss {model.get_params()['loss']}"
+        )
 
 
 def _given(parameters: dict[str, Any]) -> list[str]:
