@@ -112,6 +112,14 @@ def test_evaluate_says_how_good_a_classifier_is(folder, classifier):
     assert json.loads(weighted.stdout)["scores"] != told["scores"]
 
 
+def test_a_model_worse_than_a_constant_is_told_so(folder, classifier, tmp_path):
+    table = frame(folder)
+    table["bought"] = np.where(table["bought"] == "yes", "no", "yes")
+    table.to_csv(tmp_path / "opposite.csv", index=False)
+    told = run("evaluate", classifier, tmp_path / "opposite.csv").stdout
+    assert "worse than a constant" in told
+
+
 def test_rows_of_unknown_class_are_left_out_and_strange_classes_refused(
     folder, classifier, tmp_path
 ):
@@ -174,6 +182,7 @@ def test_counts_take_their_exposure_from_a_column(folder, counts):
     lacks = run("predict", counts, folder / "features.csv")
     assert lacks.exit_code == 2
     assert "must have the column 'years' with the exposure of every row" in lacks.stderr
+    assert "by their predicted rate" in run("evaluate", counts, folder / "all.csv").stdout
     told = json.loads(run("evaluate", counts, folder / "all.csv", "--json").stdout)
     expected = model.evaluate(X, table["claims"], offset=offset)
     assert told["scores"] == pytest.approx(expected.scores)

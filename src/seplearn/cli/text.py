@@ -201,8 +201,9 @@ def evaluation_text(evaluation: Evaluation) -> str:
     """Errors on one line; those that suit the loss first."""
     parts = [f"{name} {number(value)}" for name, value in evaluation.scores.items()]
     if parts:
-        of = next(iter(evaluation.scores))
-        parts.append(f"{percent(max(evaluation.explained, 0.0))} of the {of} explained")
+        share, of = evaluation.explained, next(iter(evaluation.scores))
+        better = f"{percent(share)} of the {of} explained"
+        parts.append(better if share >= 0.0 else "worse than a constant")
     if not evaluation.classes:
         parts += [
             f"RMSE {number(evaluation.rmse)}",

@@ -204,7 +204,9 @@ def evaluate(
         click.echo(json.dumps(result.to_plain()))
         return
     say(f"{printable(name)}: {evaluation_text(result)}\n")
-    say(f"Rows in groups, by their {Subject.of(estimator).response}:\n")
+    is_rate = added is not None and added.is_exposure
+    by = "predicted rate" if is_rate else Subject.of(estimator).response
+    say(f"Rows in groups, by their {by}:\n")
     say(calibration_text(result))
     if len(result.classes) == 2:
         say(f"\n{confusion_text(result)}")
