@@ -37,19 +37,24 @@ def test_exported_names():
     assert sorted(explain.__all__) == [
         "BagCurves", "Curve", "FeatureRole", "FeatureSummary", "Flip", "Importance",
         "IndividualExpectation", "Interactions", "LocalExplanation", "MainEffects",
-        "PaperImportance", "PartialDependence", "Reconstruction", "Roles", "ShapleyValues",
+        "PaperImportance", "PartialDependence", "Reconstruction", "Response", "Roles",
+        "ShapleyValues",
         "SignChange", "SizeChoice", "StageContributions", "StageCurves", "StageMap", "StageRoles",
         "Summary", "TiltDiagnostics", "bags", "curves", "ice", "importance", "interactions",
-        "local", "main_effects", "maps", "partial_dependence", "reconstruct", "roles", "shapley",
+        "local", "main_effects", "maps", "partial_dependence", "reconstruct", "response", "roles",
+        "shapley",
         "size_path", "stages", "summary", "tilt",
     ]  # fmt: skip
     results = [getattr(explain, name) for name in explain.__all__]
     figures = {r._figure for r in results if hasattr(r, "_figure")}
-    assert figures == set(plots.__all__)
+    of_evaluations = {"plot_calibration", "plot_confusion", "plot_gain", "plot_precision_recall",
+                      "plot_roc"}  # fmt: skip
+    assert figures | of_evaluations == set(plots.__all__)
     assert sorted(plots.__all__) == [
-        "plot_bags", "plot_curve", "plot_curves", "plot_ice", "plot_importance",
-        "plot_interactions", "plot_local", "plot_main_effects", "plot_map",
-        "plot_paper_importance", "plot_partial_dependence", "plot_reconstruction", "plot_roles",
+        "plot_bags", "plot_calibration", "plot_confusion", "plot_curve", "plot_curves",
+        "plot_gain", "plot_ice", "plot_importance", "plot_interactions", "plot_local",
+        "plot_main_effects", "plot_map", "plot_paper_importance", "plot_partial_dependence",
+        "plot_precision_recall", "plot_reconstruction", "plot_response", "plot_roc", "plot_roles",
         "plot_shapley", "plot_size_path", "plot_stages", "plot_summary", "plot_tilt",
     ]  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -12,6 +12,7 @@ from seplearn.table.columns import make_frame
 
 MASKED_INTERACTION_NOISE = 0.25
 _DISTRICTS = {"harbour": 1.35, "hill": 1.2, "market": 1.05, "mill": 0.8, "station": 0.9}
+_REGIONS = {"city": 1.5, "coast": 1.0, "hills": 0.8, "plain": 0.65, "suburb": 1.15}
 
 
 def masked_interaction(
@@ -99,3 +100,96 @@ def rents(
         "year": year,
     }
     return make_frame(columns), y
+
+
+class Claims(NamedTuple):
+    """Motor insurance policies: what :func:`claims` returns.
+
+    Attributes
+    ----------
+    X : data frame
+        A row per policy.
+    n_claims : array of shape (n_rows,)
+        Claims while it was insured.
+    exposure : array of shape (n_rows,)
+        Years it was insured, at most one.
+    rate : array of shape (n_rows,)
+        The true number of claims to expect in a year, which no model is told.
+    amount : array of shape (n_rows,)
+        What all claims of the policy cost together; zero for most.
+    """
+
+    X: Any
+    n_claims: FloatArray
+    exposure: FloatArray
+    rate: FloatArray
+    amount: FloatArray
+
+
+def claims(
+    n_rows: int = 100_000, *, random_state: int | np.random.RandomState | None = None
+) -> Claims:
+    """Claims of invented motor insurance policies: counts, exposures, amounts, and the true rate.
+
+    ``n_claims`` is Poisson with the mean ``exposure * rate``, about one claim in ten policy years.
+    The rate is a product. Young drivers have more claims, and the more so the stronger their car;
+    old drivers have some more; the bonus class, which runs from 50 (no claim for years) to 150,
+    the age of the vehicle, the region and the use for work multiply it. The colour says nothing. A
+    claim costs a gamma variable with a mean of about 1200, more for strong cars.
+
+    Parameters
+    ----------
+    n_rows : int
+        Policies.
+    random_state : int or RandomState, optional
+        Seed.
+
+    Returns
+    -------
+    Claims
+        ``X, n_claims, exposure, rate, amount``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seplearn import datasets
+    >>> table = datasets.claims(2000, random_state=0)
+    >>> list(table.X.columns)
+    ['driver_age', 'vehicle_age', 'power', 'bonus', 'region', 'work', 'colour']
+    >>> bool(0.5 < table.n_claims.sum() / (table.exposure @ table.rate) < 1.5)
+    True
+    """
+    random = check_random_state(random_state)
+    driver_age = np.floor(np.clip(18.0 + 62.0 * random.beta(1.6, 2.4, n_rows), 18, 79))
+    vehicle_age = np.minimum(random.geometric(0.14, n_rows) - 1, 25)
+    power = np.round(np.clip(random.gamma(6.0, 16.0, n_rows), 30, 300))
+    # Years without a claim lower the bonus class, so that it goes with age.
+    years = np.clip(driver_age - 18.0 - random.exponential(9.0, n_rows), 0.0, None)
+    bonus = np.round(np.clip(110.0 - 5.0 * years + random.normal(0.0, 9.0, n_rows), 50, 150))
+    region = random.choice(list(_REGIONS), n_rows, p=[0.3, 0.25, 0.2, 0.15, 0.1])
+    work = (random.rand(n_rows) < 0.15).astype(np.int64)
+    exposure = np.where(random.rand(n_rows) < 0.6, 1.0, random.uniform(0.02, 1.0, n_rows))
+    young = np.exp(-(driver_age - 18.0) / 6.0)
+    rate = (
+        0.058
+        * np.array([_REGIONS[name] for name in region])
+        * np.exp(young * (0.5 + 1.2 * (power - 100.0) / 100.0).clip(-0.4, 2.0))
+        * np.exp(0.02 * np.maximum(driver_age - 65.0, 0.0))
+        * np.exp(0.018 * (bonus - 50.0))
+        * np.where(vehicle_age < 1, 1.25, np.exp(-0.015 * vehicle_age))
+        * np.where(work == 1, 1.3, 1.0)
+    )
+    n_claims = random.poisson(exposure * rate).astype(np.float64)
+    shape = np.where(n_claims > 0, 2.0 * n_claims, 1.0)  # the sum of as many gamma variables
+    amount = random.gamma(shape, 600.0 * (power / 100.0) ** 0.4)
+    columns = {
+        "driver_age": driver_age,
+        "vehicle_age": vehicle_age,
+        "power": power,
+        "bonus": bonus,
+        "region": region.tolist(),
+        "work": work,
+        "colour": random.choice(["black", "blue", "red", "white"], n_rows).tolist(),
+    }
+    amount = np.where(n_claims > 0, np.round(amount, 2), 0.0)
+    return Claims(make_frame(columns), n_claims, exposure, rate, amount)

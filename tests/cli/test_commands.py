@@ -319,7 +319,7 @@ BAD = [
     (["fit", "{d}/flats.csv", "--target", "price"], "must have the columns ['price']"),
     (["fit", "{d}/flats.csv", "--target", "rents"], "(did you mean 'rent'?)"),
     (
-        ["fit", "{d}/flats.csv", "--target", "district"],
+        ["fit", "{d}/flats.csv", "--target", "district", "--task", "regression"],
         "column 'district' must hold numbers, but 500 of 500 cells",
     ),
     (["fit", "{d}/flats.csv", "--target", "rent", "--exclude", "x"], "must have the columns ['x']"),

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import mean_gamma_deviance, mean_poisson_deviance
 
-from seplearn import TSLRegressor, explain, load_model
+from seplearn import SepALSRegressor, TSLRegressor, explain, load_model
 
 QUICK: dict[str, Any] = {
     "n_stages": 2, "early_stopping": False, "n_grids": 3, "n_splits": 8, "random_state": 0,
@@ -276,3 +276,32 @@ def test_intervals_of_rates_are_rates(insured):
     low, high = model.predict_interval(X).T
     assert (low > 0.0).all()
     assert (low <= high).all()
+
+
+def test_evaluations_have_the_deviance_and_are_kept_with_the_model(insured, counted, tmp_path):
+    X, years, y = insured
+    told = counted.evaluate(X, y, offset=np.log(years), keep=True)
+    expected = mean_poisson_deviance(y, counted.predict(X, np.log(years)))
+    assert told.scores == pytest.approx({"Poisson deviance": expected})
+    assert told.explained > 0.1
+    assert len(told.cuts) > 100
+    counted.save(tmp_path / "m.tsl")
+    assert load_model(tmp_path / "m.tsl").evaluation_ == told
+    counted.evaluation_ = None
+
+
+def test_an_evaluation_by_another_loss_than_that_of_the_fit_is_refused(amounts):
+    X, y = amounts
+    model = TSLRegressor(**QUICK | {"n_stages": 1}).fit(X, y)
+    assert model.evaluate(X, y).scores == {}
+    with pytest.raises(ValueError, match="loss must be what the model was fitted with"):
+        model.set_params(loss="gamma").evaluate(X, y)
+
+
+def test_the_papers_estimators_say_that_they_are_for_numbers(amounts):
+    X, y = amounts
+    with pytest.raises(ValueError, match=r"loss='poisson' needs refine='joint'.*numbers by squ"):
+        TSLRegressor.paper(loss="poisson").fit(X, y)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'loss'"):
+        SepALSRegressor(loss="poisson")
+    assert "by squared error only" in (SepALSRegressor.__doc__ or "")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from seplearn import ModelFormatError, TSLClassifier, TSLRegressor, datasets, load_model
+from seplearn.table.schema import OffsetColumn
 from tests.model.damage import joined, parts
 
 QUICK: dict[str, Any] = {
@@ -46,6 +47,16 @@ def test_a_file_names_a_link_only_where_there_is_one(files):
     assert headers["logit"]["classes"] == {"kind": "str", "labels": ["no", "yes"]}
 
 
+def test_the_column_of_offsets_is_kept(data, tmp_path):
+    X, y = data
+    model = TSLRegressor(**QUICK, loss="gamma").fit(X, np.exp(0.2 * y))
+    assert model.offset_column_ is None
+    model.offset_column_ = OffsetColumn("years", True)
+    model.select_stages([0]).save(tmp_path / "model.tsl")
+    assert load_model(tmp_path / "model.tsl").offset_column_ == ("years", True)
+    assert model.fit(X, np.exp(0.2 * y)).offset_column_ is None  # of another fit
+
+
 @pytest.mark.parametrize(
     "labels",
     [
@@ -80,6 +91,7 @@ def without(name):
     return lambda header: header.pop(name)
 
 
+YEARS = {"name": "years", "is_exposure": True}
 TWO = {"kind": "str", "labels": ["no", "yes"]}
 DAMAGES: dict[str, Any] = {
     "unknown link": ("logit", field("link", "probit"), "unknown link"),
@@ -104,6 +116,11 @@ DAMAGES: dict[str, Any] = {
     "no table": ("logit", field("classes", ["no", "yes"]), "the classes"),
     "no classes": ("logit", without("classes"), "classes belong to a classifier"),
     "classes of a regressor": ("identity", field("classes", TWO), "classes belong to a"),
+    "offsets of a classifier": ("logit", field("offset", YEARS), "belongs to a TSLRegressor"),
+    "an offset in numbers": ("log", field("offset", 3), "fields of the column of offsets"),
+    "half an offset": ("log", field("offset", {"name": "years"}), "the column of offsets"),
+    "an offset without a name": ("log", field("offset", YEARS | {"name": 1}), "name of the col"),
+    "an exposure in words": ("log", field("offset", YEARS | {"is_exposure": "no"}), "True or F"),
     "classes of counts": ("log", field("classes", TWO), "classes belong to a classifier"),
 }
 

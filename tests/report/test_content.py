@@ -125,7 +125,7 @@ def test_infinite_values_are_written(fitted):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"model": 3}, "model must be a fitted TSLRegressor or SepALSRegressor"),
+        ({"model": 3}, "model must be a fitted estimator of seplearn"),
         ({"model": TSLRegressor()}, "not fitted"),
         ({"X": None}, "y must come with X"),
         ({"n_rows": -1}, "n_rows must be an integer >= 0"),

@@ -202,6 +202,24 @@ class TrainingCells:
         reader.check("must hold numbers")
         return self._accepted(reader, numbers)
 
+    def target(self, name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Numbers if all cells are, empty ones and markers aside, and else classes."""
+        cells = empty_as_missing(cells)
+        truths = _truth_values(name, cells)
+        if truths is not None:
+            return truths
+        reader, numbers = self._read(name, cells)
+        if reader.n_cells == 0 or reader.share >= _NUMERIC_SHARE:
+            reader.check("must hold numbers", ", or --task classification if they are classes")
+            return self._accepted(reader, numbers)
+        if _dates(cells) is not None:
+            raise ValueError(
+                f"column {name!r} must hold numbers or classes, got dates or times such as "
+                f"{_first(cells)!r}; turn them into numbers first, such as days since a start"
+            )
+        _note_odd_levels(reader)
+        return cells
+
     def feature(self, name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
         """Numbers if all cells are, empty ones and markers aside, and else levels.
 
@@ -260,6 +278,29 @@ def training_levels(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
     if all(re.fullmatch(_INTEGER[1:-1], text) for text in distinct):
         return pc.replace_substring_regex(cells, r"\.0+$", "")
     return cells
+
+
+def as_classes(column: Any) -> Any:
+    """Labels of classes: truth values, whole numbers or texts."""
+    kind = column.type
+    is_text = pa.types.is_string(kind)
+    if is_text or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        try:
+            whole = column.cast(pa.float64()).cast(pa.int64())
+        except pa.ArrowException:
+            return column
+        same = whole.cast(pa.string()) if is_text else whole.cast(kind)
+        return whole if same.equals(column) else column
+    return column
+
+
+def class_texts(column: Any, classes: Iterable[str], is_csv: bool) -> list[str | None]:
+    """Labels as texts, spelled as the classes of a model; None where one is missing."""
+    if is_csv:
+        column = spelled_as(column, classes)
+    elif pa.types.is_floating(column.type):
+        column = as_classes(column)
+    return [None if label is None else str(label) for label in column.to_pylist()]
 
 
 def spelled_as(cells: Any, known: Iterable[str]) -> Any:

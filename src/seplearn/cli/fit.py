@@ -17,13 +17,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seplearn._params import TSL_PARAMETERS, Parameter
+from seplearn._params import CLASSIFIER_PARAMETERS, TSL_PARAMETERS, Parameter
 from seplearn._rules import Choice, Flag, Interval, Rule, WordOr
 from seplearn.cli.cells import (
     NumberReader,
     TrainingCells,
+    as_classes,
     as_floats,
     as_plain_text,
+    empty_as_missing,
     missing_option,
     note_codes,
     texts_as_missing,
@@ -34,14 +36,18 @@ from seplearn.cli.tables import (
     check_columns,
     check_output,
     column_names,
+    offsets_in,
     opened,
     read_columns,
     with_target,
 )
 from seplearn.cli.text import evaluation_text, is_terminal, model_text, note, printable, say
+from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.explain.axes import count
+from seplearn.losses import IDENTITY, LOSSES
 from seplearn.model.evaluation import Evaluation
+from seplearn.table.schema import OffsetColumn
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -56,6 +62,9 @@ OWN_NAMES = {
     "monotonic_cst": "--monotone",
 }
 _NO_OPTIONS = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
+_TASKS = ("auto", "regression", "classification", "count")
+_COUNT_LOSS = "poisson"
+_MOST_SHOWN_CLASSES = 5
 _FLAGS = {True: "yes", False: "no"}
 _DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
 
@@ -160,6 +169,14 @@ def _in_a_shell(text: str) -> str:
 @click.command(cls=TwoSections)
 @click.argument("table")
 @click.option("--target", required=True, help="The column to predict.")
+@click.option(
+    "--task",
+    type=click.Choice(_TASKS),
+    default="auto",
+    show_default=True,
+    help="What the target is: numbers, classes, or counts (--loss poisson). auto takes texts and "
+    "truth values as classes and numbers as numbers.",
+)
 @click.option("-o", "--output", help="The model file to write, such as model.tsl.")
 @click.option(
     "--exclude", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated."
@@ -172,6 +189,19 @@ def _in_a_shell(text: str) -> str:
 )
 @missing_option
 @click.option("--weight", metavar="COLUMN", help="How often each row counts.")
+@click.option(
+    "--exposure",
+    metavar="COLUMN",
+    help="Time, area or number of people that a count or an amount was observed over: its log is "
+    "the offset. Curves then tell of rates.",
+)
+@click.option("--offset", metavar="COLUMN", help="Added to the sum of the curves, and not learned.")
+@click.option(
+    "--class-weight",
+    type=click.Choice(["balanced"]),
+    help="Rows of rare classes count more, so that all classes count the same; probabilities are "
+    "then those of such a table.",
+)
 @click.option(
     "--monotone",
     multiple=True,
@@ -189,36 +219,43 @@ def _in_a_shell(text: str) -> str:
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @estimator_options
 def fit(
-    table: str, target: str, output: str | None, exclude: tuple[str, ...],
+    table: str, target: str, task: str, output: str | None, exclude: tuple[str, ...],
     categorical: tuple[str, ...], missing: tuple[str, ...], weight: str | None,
+    exposure: str | None, offset: str | None, class_weight: str | None,
     monotone: tuple[str, ...], validation: str, quiet: bool, **parameters: Any,
 ) -> None:  # fmt: skip
     """Fit a model to TABLE and say what it found.
 
+    A target of texts or truth values makes a classifier; --task decides otherwise.
+
     \b
     seplearn fit flats.csv --target rent -o rent.tsl
     seplearn fit flats.csv --target rent --stages 2 --monotone area=up
+    seplearn fit policies.csv --target claims --task count --exposure years
     """  # noqa: D301
     if output is not None:
         check_output(output, (table, validation))
     share, directions = _share(validation), _directions(monotone)
-    roles = _Roles(target, weight, exclude, categorical, missing)
+    roles = _Roles(target, weight, _offset(exposure, offset), exclude, categorical, missing, task)
     held_out = [] if share is not None else column_names(_in_a_file(validation))
     data = _training_columns(_read(table, roles), roles)
+    parameters |= {
+        "categorical_features": list(categorical) or "auto",
+        "monotonic_cst": directions,
+        "verbose": not quiet and is_terminal(sys.stderr),
+    }
+    model = _estimator(data, task, class_weight, parameters)
+    _check_exposure(model, roles.offset)
     if share is None:
-        check_columns(validation, [target, *data.features], held_out)
-        _check_outcomes(validation, roles)
-    model = TSLRegressor(
-        categorical_features=list(categorical) or "auto",
-        monotonic_cst=directions,
-        verbose=not quiet and is_terminal(sys.stderr),
-        **parameters,
-    )
+        others = [] if roles.offset is None else [roles.offset.name]
+        check_columns(validation, [target, *data.features, *others], held_out)
+        _check_outcomes(validation, roles, data.has_classes)
     evaluation = _evaluated(model, data, share) if share else None
     data.fit(model, slice(None))
+    model.offset_column_ = roles.offset
     if share is None:
-        held_features, held_y = with_target(model, validation, target, missing)
-        evaluation = model.evaluate(held_features, held_y)
+        rows = with_target(model, validation, target, missing, roles.offset)
+        evaluation = model.evaluate(rows.features, rows.y, offset=rows.offset)
     model.set_params(verbose=0)
     model.evaluation_ = evaluation
     if output is not None:
@@ -226,6 +263,82 @@ def fit(
     _print_summary(model, data, evaluation, validation if share is None else "rows held out")
     saved = "not saved: -o model.tsl does it" if output is None else f"saved to {output}"
     say(saved, err=True)
+
+
+def _offset(exposure: str | None, offset: str | None) -> OffsetColumn | None:
+    if exposure is not None and offset is not None:
+        raise ValueError("--offset must not be given together with --exposure, whose log it is")
+    if exposure is not None:
+        return OffsetColumn(exposure, True)
+    return None if offset is None else OffsetColumn(offset, False)
+
+
+def _estimator(
+    data: _Columns, task: str, class_weight: str | None, parameters: dict[str, Any]
+) -> TSLRegressor | TSLClassifier:
+    """What is to be fitted, by what the target holds; options that it has not are refused."""
+    if data.has_classes:
+        known = {parameter.name for parameter in CLASSIFIER_PARAMETERS}
+        foreign = [_option(name) for name in _given(parameters) if name not in known]
+        foreign += ["--offset"] if data.offset is not None else []
+        if foreign:
+            raise ValueError(f"{foreign[0]} is for numbers, but {data.target!r} holds classes")
+        _say_classes(data, task)
+        own = {name: value for name, value in parameters.items() if name in known}
+        return TSLClassifier(class_weight=class_weight, **own)
+    if class_weight is not None:
+        raise ValueError(f"--class-weight is for classes, but {data.target!r} holds numbers")
+    if task == "count":
+        if "loss" in _given(parameters) and parameters["loss"] != _COUNT_LOSS:
+            loss = parameters["loss"]
+            raise ValueError(f"--task count has the loss {_COUNT_LOSS}, got --loss {loss}")
+        parameters = parameters | {"loss": _COUNT_LOSS}
+    _check_domain(data, parameters)
+    if task == "auto" and len(np.unique(data.y)) == 2:
+        note(
+            f"{data.target!r} has two values only and is taken as a number; --task classification "
+            "takes them as classes"
+        )
+    return TSLRegressor(**parameters)
+
+
+def _check_exposure(model: TSLRegressor | TSLClassifier, offset: OffsetColumn | None) -> None:
+    """Raise for an exposure whose log would be added to the prediction itself."""
+    if offset is not None and offset.is_exposure and model._loss.link is IDENTITY:
+        raise ValueError(
+            "--exposure is for counts and amounts, whose prediction it multiplies (--task count, "
+            f"--loss poisson, gamma or tweedie), got --loss {model.get_params()['loss']}"
+        )
+
+
+def _given(parameters: dict[str, Any]) -> list[str]:
+    """The parameters that stand on the command line."""
+    context = click.get_current_context()
+    source = click.core.ParameterSource.COMMANDLINE
+    return [name for name in parameters if context.get_parameter_source(name) is source]
+
+
+def _say_classes(data: _Columns, task: str) -> None:
+    """What auto made of the target, in a line."""
+    if task != "auto":
+        return
+    labels = [str(label) for label in np.unique(data.y).tolist()]
+    shown = ", ".join(repr(label) for label in labels[:_MOST_SHOWN_CLASSES])
+    more = ", ..." if len(labels) > _MOST_SHOWN_CLASSES else ""
+    note(
+        f"{data.target!r} holds the classes {shown}{more}: the model is a classifier, as with "
+        "--task classification"
+    )
+
+
+def _check_domain(data: _Columns, parameters: dict[str, Any]) -> None:
+    """Raise before the fit for outcomes that the loss is not defined for."""
+    loss = LOSSES[parameters["loss"]].with_shape(parameters["power"], parameters["quantile"])
+    try:
+        loss.check_target(data.y)
+    except ValueError as error:
+        name = parameters["loss"]
+        raise ValueError(f"{data.target!r} with --loss {name}: {error}") from error
 
 
 @dataclass
@@ -236,6 +349,12 @@ class _Columns:
     features: dict[str, Any]
     y: np.ndarray[Any, Any]
     weight: np.ndarray[Any, Any] | None
+    offset: np.ndarray[Any, Any] | None
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the target holds labels, not numbers."""
+        return bool(self.y.dtype.kind != "f")
 
     def reorder(self, order: np.ndarray[Any, Any]) -> None:
         """Put the rows into another order, one column at a time to save memory."""
@@ -243,6 +362,7 @@ class _Columns:
             self.features[name] = self.features[name].take(pa.array(order))
         self.y = self.y[order]
         self.weight = None if self.weight is None else self.weight[order]
+        self.offset = None if self.offset is None else self.offset[order]
 
     def rows(self, part: slice) -> tuple[pa.Table, pa.Table, Any]:
         """Features, target and weights of consecutive rows, without copying."""
@@ -251,11 +371,17 @@ class _Columns:
         weight = None if self.weight is None else self.weight[part]
         return table, pa.table({self.target: self.y[part]}), weight
 
-    def fit(self, model: TSLRegressor, part: slice) -> None:
-        model.fit(*self.rows(part))
+    def fit(self, model: TSLRegressor | TSLClassifier, part: slice) -> None:
+        if isinstance(model, TSLClassifier):
+            model.fit(*self.rows(part))
+        else:
+            model.fit(*self.rows(part), offset=self.offsets(part))
+
+    def offsets(self, part: slice) -> Any:
+        return None if self.offset is None else self.offset[part]
 
 
-def _evaluated(model: TSLRegressor, data: _Columns, share: float) -> Evaluation:
+def _evaluated(model: TSLRegressor | TSLClassifier, data: _Columns, share: float) -> Evaluation:
     """The error on rows held out of a fit to the others."""
     n = len(data.y)
     n_held = round(share * n)
@@ -263,11 +389,12 @@ def _evaluated(model: TSLRegressor, data: _Columns, share: float) -> Evaluation:
         raise ValueError(f"--validation {share:g} of {n} rows leaves none on one side; give 0")
     data.reorder(np.random.default_rng(model.random_state).permutation(n))
     data.fit(model, slice(0, n - n_held))
-    return model.evaluate(*data.rows(slice(n - n_held, n)))
+    held = slice(n - n_held, n)
+    return model.evaluate(*data.rows(held), offset=data.offsets(held))
 
 
 def _print_summary(
-    model: TSLRegressor, data: _Columns, evaluation: Evaluation | None, where: str
+    model: TSLRegressor | TSLClassifier, data: _Columns, evaluation: Evaluation | None, where: str
 ) -> None:
     say(f"{printable(data.target)} from {model.n_features_in_} features, {len(data.y):,} rows\n")
     say(model_text(model))
@@ -294,13 +421,15 @@ def _in_a_file(validation: str) -> str:
     return validation
 
 
-def _check_outcomes(validation: str, roles: _Roles) -> None:
+def _check_outcomes(validation: str, roles: _Roles, has_classes: bool) -> None:
     """Raise before the fit if no error could be measured on the table."""
     with opened(validation) as table:
         column = texts_as_missing(
             as_plain_text(read_columns(table, [roles.target])[roles.target]), roles.missing
         )
-        if table.delimiter is not None:
+        if table.delimiter is not None and has_classes:
+            column = empty_as_missing(column)
+        elif table.delimiter is not None:
             column = NumberReader(roles.target, table.delimiter).read(column)
     if column.null_count == len(column):
         raise ValueError(
@@ -325,14 +454,17 @@ class _Roles:
 
     target: str
     weight: str | None
+    offset: OffsetColumn | None
     exclude: tuple[str, ...]
     categorical: tuple[str, ...]
     missing: tuple[str, ...]
+    task: str
 
     def __post_init__(self) -> None:
         given = {
             "--target": (self.target,),
             "--weight": (self.weight,) if self.weight else (),
+            self._offset_option: (self.offset.name,) if self.offset else (),
             "--exclude": self.exclude,
             "--categorical": self.categorical,
         }
@@ -346,15 +478,23 @@ class _Roles:
                     )
 
     @property
+    def _offset_option(self) -> str:
+        return "--exposure" if self.offset and self.offset.is_exposure else "--offset"
+
+    @property
     def numeric(self) -> list[str]:
-        """Columns that have to hold numbers."""
-        return [self.target, *([self.weight] if self.weight else [])]
+        """Columns beside the target that have to hold numbers."""
+        return [name for name in (self.weight, self.offset and self.offset.name) if name]
+
+    @property
+    def no_features(self) -> list[str]:
+        return [self.target, *self.numeric]
 
 
 def _read(path: str, roles: _Roles) -> dict[str, pa.ChunkedArray]:
     """The columns that are used, as what they hold: numbers as float64, levels as text."""
     with opened(path) as table:
-        named = [*roles.numeric, *roles.exclude, *roles.categorical]
+        named = [*roles.no_features, *roles.exclude, *roles.categorical]
         check_columns(path, named, table.names)
         check_columns(path, table.names, table.names)
         columns = read_columns(table, [n for n in table.names if n not in roles.exclude])
@@ -373,7 +513,11 @@ def _read(path: str, roles: _Roles) -> dict[str, pa.ChunkedArray]:
 
 def _cells(name: str, column: Any, roles: _Roles, cells: TrainingCells) -> Any:
     """A column of a CSV."""
-    if name in roles.numeric:
+    if name == roles.target and roles.task == "auto":
+        return cells.target(name, column)
+    if name == roles.target and roles.task == "classification":
+        return as_classes(training_levels(name, column))
+    if name in roles.no_features:
         return cells.numbers(name, column)
     if name in roles.categorical:
         return training_levels(name, column)
@@ -385,7 +529,12 @@ def _typed(name: str, column: Any, roles: _Roles) -> Any:
     kind = column.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise ValueError(f"column {name!r} is not UTF-8 text; save the table as UTF-8")
-    if name in roles.numeric:
+    if name == roles.target and roles.task == "classification":
+        return as_classes(column)
+    is_class = pa.types.is_boolean(kind) or pa.types.is_string(kind)
+    if name == roles.target and roles.task == "auto" and is_class:
+        return column
+    if name in roles.no_features:
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or
                 pa.types.is_decimal(kind) or pa.types.is_null(kind)):  # fmt: skip
             example = next((v for v in column.to_pylist() if v is not None), None)
@@ -399,9 +548,11 @@ def _typed(name: str, column: Any, roles: _Roles) -> Any:
 
 
 def _training_columns(columns: dict[str, pa.ChunkedArray], roles: _Roles) -> _Columns:
-    """Features, target and weights of the rows whose target is known."""
+    """Features, target, weights and offsets of the rows whose target is known."""
     outcomes = columns[roles.target]
-    known = pc.fill_null(pc.invert(pc.is_nan(outcomes)), False)
+    has_numbers = pa.types.is_floating(outcomes.type)
+    is_known = pc.invert(pc.is_nan(outcomes)) if has_numbers else pc.is_valid(outcomes)
+    known = pc.fill_null(is_known, False)
     rows = np.flatnonzero(np.asarray(known))
     left_out = len(outcomes) - len(rows)
     if not len(rows):
@@ -411,13 +562,16 @@ def _training_columns(columns: dict[str, pa.ChunkedArray], roles: _Roles) -> _Co
     if left_out:
         note(f"{count(left_out, 'row')} without {roles.target!r} left out")
         columns = {name: column.filter(known) for name, column in columns.items()}
-    features = {name: column for name, column in columns.items() if name not in roles.numeric}
+    features = {name: column for name, column in columns.items() if name not in roles.no_features}
     if not features:
         raise ValueError("no column is left to predict from")
     _refuse_dates(features)
-    finite = {name: _finite(columns[name], name, rows) for name in roles.numeric}
-    weights = None if roles.weight is None else finite[roles.weight]
-    return _Columns(roles.target, features, finite[roles.target], weights)
+    outcomes = columns[roles.target]
+    y = _finite(outcomes, roles.target, rows) if has_numbers else outcomes.to_numpy()
+    weights = None if roles.weight is None else _finite(columns[roles.weight], roles.weight, rows)
+    offset = roles.offset
+    offsets = None if offset is None else offsets_in(columns[offset.name].to_numpy(), offset, rows)
+    return _Columns(roles.target, features, y, weights, offsets)
 
 
 def _finite(column: pa.ChunkedArray, name: str, rows: np.ndarray[Any, Any]) -> Any:

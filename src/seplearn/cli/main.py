@@ -19,7 +19,7 @@ from seplearn._errors import ModelFormatError
 from seplearn.cli.compile import compile_kernels
 from seplearn.cli.fit import fit
 from seplearn.cli.text import note, printable
-from seplearn.cli.use import curves, explain, info, predict, report, summary
+from seplearn.cli.use import curves, evaluate, explain, info, predict, report, summary
 from seplearn.table.columns import open_table
 
 
@@ -62,12 +62,13 @@ def _show_warning(
 @click.group(cls=_OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(version("seplearn"), prog_name="seplearn")
 def command_line() -> None:
-    """Regression models you can read, from a table to an answer.
+    """Models you can read, from a table to an answer: numbers, counts and classes.
 
     \b
     seplearn demo                                      try it on a made-up table
     seplearn fit flats.csv --target rent -o rent.tsl   fit, and say what was found
     seplearn predict rent.tsl new.csv -o rents.csv     predict
+    seplearn evaluate rent.tsl unseen.csv              how good is it?
     seplearn summary rent.tsl                          what does the model say?
     seplearn explain rent.tsl new.csv --row 3          why this prediction?
     seplearn report rent.tsl unseen.csv -o rent.html   a page to play with
@@ -114,5 +115,16 @@ def _flats() -> pa.Table:
     return pa.table(columns | {"rent": y.round(2)})
 
 
-for _command in (fit, predict, summary, explain, curves, report, info, demo, compile_kernels):
+for _command in (
+    fit,
+    predict,
+    evaluate,
+    summary,
+    explain,
+    curves,
+    report,
+    info,
+    demo,
+    compile_kernels,
+):
     command_line.add_command(_command)

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+import click
+import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
@@ -19,6 +21,7 @@ from seplearn.cli.cells import (
     as_floats,
     as_plain_text,
     check_decimal_marks,
+    class_texts,
     empty_as_missing,
     spelled_as,
     texts_as_missing,
@@ -27,8 +30,11 @@ from seplearn.cli.csv_text import CsvText
 from seplearn.cli.text import is_terminal, note, printable
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.load import load_model
+from seplearn.estimators.tsl import TSLRegressor
 from seplearn.explain.axes import count
+from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.table.binning import Axis
+from seplearn.table.schema import OffsetColumn
 
 PIPE = "-"
 _PIPE_NAME = "standard input"
@@ -210,17 +216,106 @@ def open_model(path: str) -> SeparationEstimator:
         raise ValueError(f"model must be a file, got the folder {path!r}") from error
 
 
+offset_option = click.option(
+    "--offset",
+    metavar="COLUMN",
+    help="The column of the offset or exposure, where it has another name than in training.",
+)
+without_offset_option = click.option(
+    "--without-offset",
+    is_flag=True,
+    help="Predict what a row without offset would have: with an exposure, the rate.",
+)
+
+
+def offset_column(
+    model: SeparationEstimator, given: str | None, without: bool = False
+) -> OffsetColumn | None:
+    """The column that offsets are taken from: the one named, or that of the training table."""
+    own = model.offset_column_
+    if given is None:
+        return None if without else own
+    if without:
+        raise ValueError("--offset must not be given together with --without-offset")
+    if not isinstance(model, TSLRegressor):
+        raise ValueError(f"--offset is for models of numbers and counts, got a {model._kind}")
+    return OffsetColumn(given, own is not None and own.is_exposure)
+
+
+def offsets_in(values: Any, column: OffsetColumn, rows: IntArray) -> FloatArray:
+    """Numbers of a column as offsets; ``rows`` are their numbers in the table."""
+    numbers: FloatArray = np.asarray(values, dtype=np.float64)
+    sound = np.isfinite(numbers) & ((numbers > 0.0) if column.is_exposure else True)
+    if not sound.all():
+        first = int(np.flatnonzero(~sound)[0])
+        rule = "positive numbers, as an exposure" if column.is_exposure else "finite numbers"
+        raise ValueError(
+            f"column {column.name!r} must hold {rule}, got {numbers[first]:g} in row {rows[first]}"
+        )
+    return np.log(numbers) if column.is_exposure else numbers
+
+
+class _NumberColumn:
+    """Reads a column of numbers from the parts of a table."""
+
+    def __init__(self, name: str, table: OpenTable, path: str, missing: tuple[str, ...]) -> None:
+        self.name, self._path, self._missing = name, path, missing
+        self._reader = NumberReader(name, table.delimiter)
+
+    def read(self, part: pa.Table, row: int) -> FloatArray:
+        numbers = _numbers(part[self.name], self._reader, self._missing, row, self._path)
+        values: FloatArray = numbers.cast(pa.float64()).to_numpy()
+        return values
+
+
+class _Offsets(_NumberColumn):
+    """Reads the offsets of rows."""
+
+    def __init__(
+        self, column: OffsetColumn, table: OpenTable, path: str, missing: tuple[str, ...]
+    ) -> None:
+        if column.name not in table.names:
+            what = "exposure" if column.is_exposure else "offset"
+            raise ValueError(
+                f"{path} must have the column {column.name!r} with the {what} of every row, as in "
+                f"training; it has {_listed(table.names)}. --offset names another column"
+            )
+        super().__init__(column.name, table, path, missing)
+        self._column = column
+
+    def read(self, part: pa.Table, row: int) -> FloatArray:
+        values = super().read(part, row)
+        try:
+            return offsets_in(values, self._column, np.arange(row, row + len(values)))
+        except ValueError as error:
+            raise ValueError(f"{self._path}: {error}") from error
+
+
+class Batch(NamedTuple):
+    """Rows of a table: the features in the model's order, columns to keep, offsets if any."""
+
+    features: pa.Table
+    kept: pa.Table
+    offset: FloatArray | None
+
+
 def feature_batches(
-    model: SeparationEstimator, path: str, keep: tuple[str, ...] = (), missing: tuple[str, ...] = ()
-) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """The features of a table in the model's order, and the columns to keep, part by part."""
+    model: SeparationEstimator,
+    path: str,
+    keep: tuple[str, ...] = (),
+    missing: tuple[str, ...] = (),
+    offset: OffsetColumn | None = None,
+) -> Iterator[Batch]:
+    """The rows of a table part by part."""
     with opened(path) as table:
         features = _Features(model, table, path, missing)
-        wanted = features.columns_to_read(keep)
+        offsets = None if offset is None else _Offsets(offset, table, path, missing)
+        wanted = features.columns_to_read((*keep, *([offset.name] if offset else [])))
         for row, part in table.parts(wanted):
             kept = {name: empty_as_missing(part[name]) if table.delimiter else part[name]
                     for name in keep}  # fmt: skip
-            yield features.read(part, row), pa.table(kept)
+            added = None if offsets is None else offsets.read(part, row)
+            yield Batch(features.read(part, row), pa.table(kept), added)
         features.note_markers()
 
 
@@ -318,27 +413,97 @@ def one_row(
     raise ValueError(f"row must be one of the rows of {path} ({last}), got {row}")
 
 
+class Outcomes(NamedTuple):
+    """Rows with a target: features, the target (None if the table has none), offsets, weights."""
+
+    features: pa.Table
+    y: Any
+    offset: FloatArray | None
+    weight: FloatArray | None
+
+
 def with_target(
-    model: SeparationEstimator, path: str, target: str | None, missing: tuple[str, ...] = ()
-) -> tuple[pa.Table, Any]:
-    """All features of a table, and its target if it has one."""
+    model: SeparationEstimator,
+    path: str,
+    target: str | None,
+    missing: tuple[str, ...] = (),
+    offset: OffsetColumn | None = None,
+    weight: str | None = None,
+) -> Outcomes:
+    """All rows of a table, and their target if it has one."""
     name = target or model.target_name_
     with opened(path) as table:
         features = _Features(model, table, path, missing)
         known = target is not None or name in table.names
-        outcomes = NumberReader(name or "", table.delimiter)
-        rows, y = [], []
-        for row, part in table.parts(features.columns_to_read((name,) if name and known else ())):
-            rows.append(features.read(part, row))
-            if name and known:
-                y.append(_numbers(part[name], outcomes, missing, row, path).cast(pa.float64()))
-    if not rows:
+        asked = (name,) if name and known else ()
+        outcomes = None if not asked else _Target(model, asked[0], table, path, missing)
+        # Without outcomes nothing is measured, and offsets are not needed.
+        needed = offset is not None and outcomes is not None
+        offsets = _Offsets(offset, table, path, missing) if needed and offset else None
+        weights = None if weight is None else _NumberColumn(weight, table, path, missing)
+        others = [one.name for one in (offsets, weights) if one is not None]
+        parts = [
+            (
+                features.read(part, row),
+                None if outcomes is None else outcomes.read(part, row),
+                None if offsets is None else offsets.read(part, row),
+                None if weights is None else weights.read(part, row),
+            )
+            for row, part in table.parts(features.columns_to_read((*asked, *others)))
+        ]
+    if not parts:
         raise ValueError(f"{path} has no rows")
     features.note_markers()
-    outcomes.note_markers()
-    if not y:
-        return pa.concat_tables(rows), None
-    values = pa.chunked_array([chunk for part in y for chunk in part.chunks], pa.float64())
-    if values.null_count:
-        note(f"{count(values.null_count, 'row')} without {name!r} not used for the error")
-    return pa.concat_tables(rows), values.to_numpy()
+    if outcomes is not None:
+        outcomes.note()
+    rows, *rest = zip(*parts, strict=True)
+    y, added, weighed = (None if one[0] is None else np.concatenate(one) for one in rest)
+    return Outcomes(pa.concat_tables(rows), y, added, weighed)
+
+
+class _Target:
+    """Reads outcomes from the parts of a table: numbers, or the classes that a model knows."""
+
+    def __init__(
+        self,
+        model: SeparationEstimator,
+        name: str,
+        table: OpenTable,
+        path: str,
+        missing: tuple[str, ...],
+    ) -> None:
+        self._name, self._path, self._missing = name, path, missing
+        self._reader = NumberReader(name, table.delimiter)
+        self._is_csv = table.delimiter is not None
+        classes = getattr(model, "classes_", None)
+        self._classes = None if classes is None else {str(one): one for one in classes.tolist()}
+        self._n_unknown = 0
+
+    def read(self, part: pa.Table, row: int) -> Any:
+        """An array with NaN, or None, where the outcome is not known."""
+        if self._classes is not None:
+            return self._labels(part[self._name], row)
+        numbers = _numbers(part[self._name], self._reader, self._missing, row, self._path)
+        self._n_unknown += numbers.null_count
+        return numbers.cast(pa.float64()).to_numpy()
+
+    def _labels(self, column: Any, row: int) -> Any:
+        assert self._classes is not None
+        column = texts_as_missing(as_plain_text(column), self._missing)
+        texts = class_texts(column, self._classes, self._is_csv)
+        for k, text in enumerate(texts):
+            if text is not None and text not in self._classes:
+                raise ValueError(
+                    f"{self._path}: column {self._name!r} must have the classes that the model "
+                    f"knows ({list(self._classes)}), got {text!r} in row {row + k}"
+                )
+        self._n_unknown += sum(text is None for text in texts)
+        labels = np.empty(len(texts), dtype=object)
+        labels[:] = [None if text is None else self._classes[text] for text in texts]
+        return labels
+
+    def note(self) -> None:
+        """Remark on rows without an outcome."""
+        self._reader.note_markers()
+        if self._n_unknown:
+            note(f"{count(self._n_unknown, 'row')} without {self._name!r} not used for the error")

@@ -10,11 +10,14 @@ from collections.abc import Sequence
 from typing import TextIO
 
 import click
+import numpy as np
 
 from seplearn import explain
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.explain.axes import count, folded, number_text, percent
+from seplearn.explain.subject import Subject
 from seplearn.explain.summary import Summary
+from seplearn.losses import IDENTITY
 from seplearn.model.evaluation import Evaluation
 
 _WIDEST_NAME = 40
@@ -143,7 +146,8 @@ def _unicode() -> bool:
 def model_text(model: SeparationEstimator) -> str:
     """What the model says as a whole and what its stages do, from the model's reference rows."""
     if model.model_.is_constant:
-        return f"The model is a constant: {number(model.intercept_)}. No feature helps to predict."
+        level = sum_text(model, model.intercept_)
+        return f"The model is a constant: {level}. No feature helps to predict."
     if model.model_.reference is None:
         return (
             f"{count(len(model.stages_), 'stage')}, {count(model.reading_size_, 'curve')} to read. "
@@ -152,6 +156,16 @@ def model_text(model: SeparationEstimator) -> str:
         )
     text = summary_text(explain.summary(model))
     return f"{text}\n\n{_stages(model)}" if model.stages_ else text
+
+
+def sum_text(model: SeparationEstimator, value: float) -> str:
+    """A sum of a model with what it is a sum of, and the prediction that it makes."""
+    subject = Subject.of(model)
+    link = subject.model.link
+    if link is IDENTITY:
+        return number(value)
+    prediction = float(link.inverse(np.array([value]))[0])
+    return f"{subject.quantity} {number(value)}, {subject.response} {number(prediction)}"
 
 
 def summary_text(summary: Summary) -> str:
@@ -184,8 +198,45 @@ def _stages(model: SeparationEstimator) -> str:
 
 
 def evaluation_text(evaluation: Evaluation) -> str:
-    """Errors on one line."""
-    return (
-        f"RMSE {number(evaluation.rmse)}, mean absolute error {number(evaluation.mae)}, "
-        f"R\u00b2 {evaluation.r2:.3f} on {evaluation.n_rows:,} rows"
-    )
+    """Errors on one line; those that suit the loss first."""
+    parts = [f"{name} {number(value)}" for name, value in evaluation.scores.items()]
+    if parts:
+        share, of = evaluation.explained, next(iter(evaluation.scores))
+        better = f"{percent(share)} of the {of} explained"
+        parts.append(better if share >= 0.0 else "worse than a constant")
+    if not evaluation.classes:
+        parts += [
+            f"RMSE {number(evaluation.rmse)}",
+            f"mean absolute error {number(evaluation.mae)}",
+            f"R\u00b2 {evaluation.r2:.3f}",
+        ]
+    return f"{', '.join(parts)} on {evaluation.n_rows:,} rows"
+
+
+def calibration_text(evaluation: Evaluation) -> str:
+    """Predictions and outcomes of groups of rows, below each other."""
+    head = ["group", "predicted", "actual", "90 % interval"]
+    rows = [
+        [str(k + 1), number(predicted), number(actual), f"{number(low)} to {number(high)}"]
+        for k, (predicted, actual, low, high) in enumerate(
+            zip(
+                evaluation.predicted,
+                evaluation.actual,
+                evaluation.actual_lower,
+                evaluation.actual_upper,
+                strict=True,
+            )
+        )
+    ]
+    return table(head, rows, right=(0, 1, 2))
+
+
+def confusion_text(evaluation: Evaluation) -> str:
+    """How often either class was called either way, at a threshold of one half."""
+    counts = evaluation.confusion()
+    first, second = (shortened(name, 24) for name in evaluation.classes)
+    rows = [
+        [first, number(counts.rejections), number(counts.false_alarms)],
+        [second, number(counts.misses), number(counts.hits)],
+    ]
+    return table(["actual", f"called {first}", f"called {second}"], rows, right=(1, 2))

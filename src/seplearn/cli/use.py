@@ -1,4 +1,4 @@
-"""The commands that use a saved model: predict, explain, curves, report and info."""
+"""The commands that use a saved model: predict, evaluate, explain, curves, report and info."""
 
 from __future__ import annotations
 
@@ -16,14 +16,21 @@ from seplearn import explain as explanations
 from seplearn.cli.cells import missing_option
 from seplearn.cli.tables import (
     PIPE,
+    Batch,
+    Outcomes,
     TableWriter,
     check_output,
     feature_batches,
+    offset_column,
+    offset_option,
     one_row,
     open_model,
     with_target,
+    without_offset_option,
 )
 from seplearn.cli.text import (
+    calibration_text,
+    confusion_text,
     evaluation_text,
     is_terminal,
     model_text,
@@ -32,20 +39,25 @@ from seplearn.cli.text import (
     say,
     shortened,
     signed,
+    sum_text,
     summary_text,
     table,
     waterfall,
     wrapped,
 )
 from seplearn.estimators.base import SeparationEstimator
+from seplearn.estimators.classifier import TSLClassifier
+from seplearn.estimators.tsl import TSLRegressor
 from seplearn.explain.axes import count
 from seplearn.explain.local import LocalExplanation
 from seplearn.explain.result import Explanation
+from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
+from seplearn.losses import IDENTITY
 from seplearn.report import write_report
 
-_OWN_NAMES = ("prediction", "lower", "upper", "intercept")
-_OWN_BEGINNINGS = ("stage ", "main effect of ")
+_OWN_NAMES = ("prediction", "lower", "upper", "intercept", "offset", "sum")
+_OWN_BEGINNINGS = ("stage ", "main effect of ", "probability of ")
 _MOST_STAGES = 12
 _MOST_FEATURES = 8
 
@@ -64,7 +76,8 @@ _MOST_FEATURES = 8
 @click.option(
     "--interval",
     is_flag=True,
-    help="Add the ends of an interval for the mean; needs a model fitted with --n-bootstrap.",
+    help="Add the ends of an interval for the mean, of a classifier for the probability of its "
+    "second class; needs a model fitted with --n-bootstrap.",
 )
 @click.option(
     "--level", default=0.9, show_default=True, help="Share of refits inside the interval."
@@ -75,15 +88,19 @@ _MOST_FEATURES = 8
     metavar="COLUMN",
     help="Copy this column of the table, such as an identifier; may be repeated.",
 )
+@offset_option
+@without_offset_option
 @missing_option
 def predict(
     model: str, table: str, output: str, stages: bool, interval: bool, level: float,
-    keep: tuple[str, ...], missing: tuple[str, ...],
+    keep: tuple[str, ...], offset: str | None, without_offset: bool, missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Predict every row of TABLE with MODEL.
 
     The table needs the columns the model was fitted to, in any order; others are ignored. It is
-    read and written in parts, so it may be larger than the memory.
+    read and written in parts, so it may be larger than the memory. Of a classifier the prediction
+    is a class, beside the probability of every class. A model fitted with an offset or exposure
+    needs that column too.
 
     \b
     seplearn predict rent.tsl new.csv --keep id -o rents.csv
@@ -99,15 +116,18 @@ def predict(
         raise ValueError(
             "--interval needs a model with bootstrap replicates: seplearn fit ... --n-bootstrap 100"
         )
+    added = offset_column(estimator, offset, without_offset)
     n_rows = 0
     hidden = not is_terminal(sys.stderr)
     with TableWriter(output) as writer, tqdm(unit=" rows", disable=hidden, leave=False) as progress:
-        for features, kept in feature_batches(estimator, table, keep, missing):
-            columns = {name: kept[name] for name in keep}  # as they are in the table
-            columns |= _predictions(estimator, features, stages, level if interval else None)
+        for batch in feature_batches(estimator, table, keep, missing, added):
+            columns = {name: batch.kept[name] for name in keep}  # as they are in the table
+            columns |= _predictions(estimator, batch, level if interval else None)
+            if stages:
+                columns |= _parts(estimator, batch)
             writer.write(pa.table(columns))
-            n_rows += features.num_rows
-            progress.update(features.num_rows)
+            n_rows += batch.features.num_rows
+            progress.update(batch.features.num_rows)
         if n_rows == 0:
             raise ValueError(f"{table} has no rows")
     if output != PIPE:
@@ -115,21 +135,81 @@ def predict(
 
 
 def _predictions(
-    estimator: SeparationEstimator, features: pa.Table, stages: bool, level: float | None
+    estimator: SeparationEstimator, batch: Batch, level: float | None
 ) -> dict[str, Any]:
-    columns: dict[str, Any] = {"prediction": estimator.predict(features)}
+    """Predictions, of a classifier with the probability of every class, and intervals."""
+    features, added = batch.features, batch.offset
+    if isinstance(estimator, TSLClassifier):
+        labels = estimator.predict(features).tolist()
+        columns: dict[str, Any] = {"prediction": pa.array(labels)}
+        names = (f"probability of {label}" for label in estimator.classes_.tolist())
+        columns |= dict(zip(names, estimator.predict_proba(features).T, strict=True))
+    elif isinstance(estimator, TSLRegressor):
+        columns = {"prediction": estimator.predict(features, added)}
+    else:
+        columns = {"prediction": estimator.predict(features)}
     if level is not None:
-        ends = estimator.predict_interval(features, level)
+        ends = estimator.predict_interval(features, level, offset=added)
         columns |= {"lower": ends[:, 0], "upper": ends[:, 1]}
-    if stages:
-        parts = estimator.predict_stages(features)
-        columns["intercept"] = pa.array([estimator.intercept_] * len(parts), pa.float64())
-        if estimator.model_.effects is not None:
-            effects = estimator.predict_effects(features).T
-            names = (f"main effect of {name}" for name in estimator._schema.labels)
-            columns |= dict(zip(names, effects, strict=True))
-        columns |= {f"stage {s}": parts[:, s] for s in range(parts.shape[1])}
     return columns
+
+
+def _parts(estimator: SeparationEstimator, batch: Batch) -> dict[str, Any]:
+    """What adds up to the prediction, or to the column ``sum`` that a link makes it of."""
+    features = batch.features
+    parts = estimator.predict_stages(features)
+    columns: dict[str, Any] = {}
+    if estimator.model_.link is not IDENTITY:
+        columns["sum"] = estimator._sums(features, batch.offset)
+    columns["intercept"] = pa.array([estimator.intercept_] * len(parts), pa.float64())
+    if batch.offset is not None:
+        columns["offset"] = batch.offset
+    if estimator.model_.effects is not None:
+        effects = estimator.predict_effects(features).T
+        names = (f"main effect of {name}" for name in estimator._schema.labels)
+        columns |= dict(zip(names, effects, strict=True))
+    return columns | {f"stage {s}": parts[:, s] for s in range(parts.shape[1])}
+
+
+@click.command()
+@click.argument("model")
+@click.argument("table")
+@click.option(
+    "--target", help="The column with the outcomes; by default the one the model was fitted to."
+)
+@click.option("--weight", metavar="COLUMN", help="How often each row counts.")
+@offset_option
+@without_offset_option
+@click.option("--json", "as_json", is_flag=True, help="All numbers as JSON.")
+@missing_option
+def evaluate(
+    model: str, table: str, target: str | None, weight: str | None, offset: str | None,
+    without_offset: bool, as_json: bool, missing: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Say how good the predictions of MODEL are for the rows of TABLE, whose outcomes are known.
+
+    The table should have rows that the model was not fitted to.
+
+    \b
+    seplearn evaluate rent.tsl unseen.csv
+    """  # noqa: D301
+    estimator = open_model(model)
+    name = target or estimator.target_name_
+    if name is None:
+        raise ValueError("--target must name the column with the outcomes: the model knows none")
+    added = offset_column(estimator, offset, without_offset)
+    rows = with_target(estimator, table, name, missing, added, weight)
+    result = estimator.evaluate(rows.features, rows.y, rows.weight, offset=rows.offset)
+    if as_json:
+        click.echo(json.dumps(result.to_plain()))
+        return
+    say(f"{printable(name)}: {evaluation_text(result)}\n")
+    is_rate = added is not None and added.is_exposure
+    by = "predicted rate" if is_rate else Subject.of(estimator).response
+    say(f"Rows in groups, by their {by}:\n")
+    say(calibration_text(result))
+    if len(result.classes) == 2:
+        say(f"\n{confusion_text(result)}")
 
 
 @click.command()
@@ -153,8 +233,13 @@ def explain(model: str, table: str, row: int, as_json: bool, missing: tuple[str,
         click.echo(json.dumps(_as_json(local, row)))
         return
     target = printable(f" of {estimator.target_name_}" if estimator.target_name_ else "")
-    say(f"row {row}: prediction{target} {number(local.prediction)}\n")
-    say(waterfall(_steps(local), local.intercept, "prediction"))
+    if estimator.model_.link is IDENTITY:
+        say(f"row {row}: prediction{target} {number(local.prediction)}\n")
+    else:
+        say(f"row {row}{target and f',{target[3:]}'}: {sum_text(estimator, local.prediction)}")
+        own = estimator.offset_column_
+        say("" if own is None else f"without what {own.name!r} adds\n")
+    say(waterfall(_steps(local), local.intercept, local.quantity))
     if len(local.contributions):
         say(f"\n{_features(local)}")
     if local.remarks:
@@ -226,6 +311,7 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
 
     return {
         "row": row,
+        "quantity": local.quantity,
         "prediction": local.prediction,
         "intercept": local.intercept,
         "values": dict(zip(local.names, local.values, strict=True)),
@@ -261,7 +347,7 @@ def summary(model: str, table: str | None, missing: tuple[str, ...]) -> None:
     estimator = open_model(model)
     rows = None
     if table is not None:
-        parts = [features for features, _ in feature_batches(estimator, table, (), missing)]
+        parts = [batch.features for batch in feature_batches(estimator, table, (), missing)]
         if not parts:
             raise ValueError(f"{table} has no rows")
         rows = pa.concat_tables(parts)
@@ -276,7 +362,8 @@ def summary(model: str, table: str | None, missing: tuple[str, ...]) -> None:
 def curves(model: str, output: str) -> None:
     """Write every curve of MODEL as a table: a row per stage, feature and bin.
 
-    Main effects, if the model has any, come last; they belong to no stage.
+    Main effects, if the model has any, come last; they belong to no stage. Those of classes are
+    log-odds, those of counts and amounts logs, with odds ratios or relativities beside them.
     """
     check_output(output, (model,))
     estimator = open_model(model)
@@ -307,10 +394,11 @@ def curves(model: str, output: str) -> None:
     type=click.IntRange(0),
     help="Largest number of rows of TABLE that the page shows, and so reveals.",
 )
+@offset_option
 @missing_option
 def report(
     model: str, table: str | None, output: str, target: str | None, title: str | None, rows: int,
-    missing: tuple[str, ...],
+    offset: str | None, missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Write a page about MODEL to play with: one HTML file that needs no network.
 
@@ -322,8 +410,13 @@ def report(
     """  # noqa: D301
     check_output(output, (model, table))
     estimator = open_model(model)
-    features, y = (None, None) if table is None else with_target(estimator, table, target, missing)
-    write_report(estimator, output, features, y, title=title, n_rows=rows)
+    given = Outcomes(None, None, None, None)
+    if table is not None:
+        added = offset_column(estimator, offset)
+        given = with_target(estimator, table, target, missing, added)
+    write_report(
+        estimator, output, given.features, given.y, offset=given.offset, title=title, n_rows=rows
+    )
     say(f"wrote {output}", err=True)
 
 
@@ -340,6 +433,7 @@ def info(model: str) -> None:
             f"{'' if estimator.model_.effects is None else 'main effects, '}"
             f"{estimator.n_features_in_} features, constant {number(estimator.intercept_)}"
         ),
+        *_meaning_of_sums(estimator),
         (
             f"reference rows: {0 if reference is None else len(reference.codes)}, "
             f"bootstrap replicates: {len(estimator.model_.replicates)}"
@@ -349,6 +443,23 @@ def info(model: str) -> None:
     if estimator.evaluation_ is not None:
         lines.append(f"error when it was fitted: {evaluation_text(estimator.evaluation_)}")
     say("\n".join([*lines, "", _axes_text(estimator), "", model_text(estimator)]))
+
+
+def _meaning_of_sums(estimator: SeparationEstimator) -> list[str]:
+    """What constant, main effects and stages add up to, and what is added besides."""
+    lines = []
+    subject = Subject.of(estimator)
+    if subject.model.link is not IDENTITY:
+        lines.append(
+            f"constant, main effects and stages add up to the {subject.quantity}; the "
+            f"{subject.response} follows from it"
+        )
+    if isinstance(estimator, TSLClassifier):
+        lines.append(f"classes: {', '.join(str(one) for one in estimator.classes_.tolist())}")
+    own = estimator.offset_column_
+    if own is not None:
+        lines.append(f"offset: {'the log of ' if own.is_exposure else ''}column {own.name!r}")
+    return lines
 
 
 def _changed_parameters(estimator: SeparationEstimator) -> str:

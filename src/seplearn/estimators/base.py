@@ -20,7 +20,7 @@ from seplearn.export.json import to_plain
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.refit import refit_scalars
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
-from seplearn.losses import IDENTITY
+from seplearn.losses import IDENTITY, Loss, SquaredError
 from seplearn.model.edit import select_stages
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
@@ -28,7 +28,7 @@ from seplearn.model.model import SeparationModel
 from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.stage import Stage
 from seplearn.table.columns import Table, open_table
-from seplearn.table.schema import Schema
+from seplearn.table.schema import OffsetColumn, Schema
 from seplearn.table.training import known_rows, read_offset, training_rows
 
 
@@ -38,6 +38,7 @@ class SeparationEstimator(BaseEstimator):
     _kind: ClassVar[str]  # its name in model files
     _parameters: ClassVar[tuple[Parameter, ...]]
     target_name_: str | None
+    offset_column_: OffsetColumn | None
     evaluation_: Evaluation | None
     fit_intercept: bool
 
@@ -51,6 +52,7 @@ class SeparationEstimator(BaseEstimator):
             del self.feature_names_in_
         self._library, self._integer_labels = schema.library, schema.integer_labels
         self.target_name_ = schema.target
+        self.offset_column_ = schema.offset
         self.evaluation_ = None
 
     def _plain_parameters(self) -> dict[str, Any]:
@@ -58,12 +60,22 @@ class SeparationEstimator(BaseEstimator):
         return {name: _plain(value) for name, value in self.get_params(deep=False).items()}
 
     @property
+    def _loss(self) -> Loss:
+        """What the model was fitted to minimise, and is scored by."""
+        return SquaredError()
+
+    def _outcomes(self, y: Any) -> Any:
+        """A target as the numbers that the loss takes, NaN where it is not known."""
+        return y
+
+    @property
     def _schema(self) -> Schema:
         names = getattr(self, "feature_names_in_", None)
         library = getattr(self, "_library", None)
         labels = getattr(self, "_integer_labels", None)
         features = None if names is None else tuple(names)
-        return Schema(self.n_features_in_, features, library, self.target_name_, labels)
+        offset = getattr(self, "offset_column_", None)
+        return Schema(self.n_features_in_, features, library, self.target_name_, labels, offset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -117,7 +129,7 @@ class SeparationEstimator(BaseEstimator):
         added = read_offset(offset, len(codes))
         return sums if added is None else sums + added
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
+    def predict_interval(self, X: Any, level: float = 0.9, *, offset: Any = None) -> FloatArray:
         """Bootstrap interval of the prediction, shape (n, 2): lower and upper end.
 
         How far the fitted mean would move with another sample of rows, given the stages and the
@@ -128,6 +140,8 @@ class SeparationEstimator(BaseEstimator):
         X : array-like of shape (n, p)
         level : float
             Share of the bootstrap replicates inside, between 0 and 1; needs ``n_bootstrap`` > 0.
+        offset : array-like of shape (n,), optional
+            Added to the sums, as in ``predict``.
 
         Examples
         --------
@@ -145,7 +159,9 @@ class SeparationEstimator(BaseEstimator):
                 "predict_interval needs bootstrap replicates: fit with "
                 "n_bootstrap=100 (SepALSRegressor, and select_stages with rows given, make none)"
             )
-        return self.model_.link.inverse(self.model_.interval(codes, share))
+        ends = self.model_.interval(codes, share)
+        added = read_offset(offset, len(codes))
+        return self.model_.link.inverse(ends if added is None else ends + added[:, None])
 
     def predict_stages(self, X: Any) -> FloatArray:
         """Contribution of every stage, shape (n, n_stages).
@@ -243,7 +259,7 @@ class SeparationEstimator(BaseEstimator):
     def evaluate(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, keep: bool = False
     ) -> Evaluation:
-        """Errors, calibration and residuals of the predictions for rows with a known target.
+        """Errors, scores, calibration and residuals of predictions of rows with a known target.
 
         Parameters
         ----------
@@ -267,11 +283,19 @@ class SeparationEstimator(BaseEstimator):
         200
         """
         check_is_fitted(self)
-        rows = known_rows(X, y, sample_weight, offset)
+        rows = known_rows(X, self._outcomes(y), sample_weight, offset)
+        loss = self._loss
+        if loss.link is not self.model_.link:
+            raise ValueError(
+                f"loss must be what the model was fitted with, got {self.get_params()['loss']!r} "
+                f"of a model whose sum is the {self.model_.link.scale}: fit it again"
+            )
         sums = self.model_.predict(self._codes_of(rows.table))
         sums = sums if rows.offset is None else sums + rows.offset
-        prediction = self.model_.link.inverse(sums)
-        result = Evaluation.of(rows.y, prediction, rows.weight)
+        classes = tuple(str(label) for label in getattr(self, "classes_", ()))
+        result = Evaluation.of(
+            rows.y, sums, rows.weight, loss=loss, offset=rows.offset, classes=classes
+        )
         if keep:
             self.evaluation_ = result
         return result

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from seplearn._params import (
     CLASSIFIER_PARAMETERS,
@@ -23,6 +22,7 @@ from seplearn.estimators.rows import Asked, check_callback, fit_rows
 from seplearn.fitting.options import LOG_LOSS
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
+from seplearn.losses import LogLoss, Loss
 from seplearn.model.evaluation import Evaluation
 from seplearn.table.columns import is_missing, read_target, target_name
 from seplearn.table.schema import Schema
@@ -83,6 +83,10 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
 
     _kind = "TSLClassifier"
     _parameters = CLASSIFIER_PARAMETERS
+
+    @property
+    def _loss(self) -> Loss:
+        return LogLoss()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -174,18 +178,18 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
     def evaluate(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, keep: bool = False
     ) -> Evaluation:
-        """Errors and calibration of the probability of the second class.
+        """Scores and calibration of the probability of the second class.
 
-        An outcome is 1 for the second class and 0 for the first: ``rmse`` is the root of the Brier
-        score, and ``predicted`` and ``actual`` tell how often the second class occurs where it is
-        given some probability.
+        ``scores`` has the log-loss, the Brier score, the area under the ROC curve and the accuracy.
+        An outcome is 1 for the second class and 0 for the first: ``predicted`` and ``actual`` tell
+        how often the second class occurs where it is given some probability.
 
         Parameters
         ----------
         X : array-like of shape (n, p)
             Rows that the model was not fitted to; errors on training rows say little.
         y : array-like of shape (n,)
-            Their classes.
+            Their classes; rows where it is missing are left out.
         sample_weight : array-like of shape (n,), optional
         offset : array-like of shape (n,), optional
             Added to the log-odds.
@@ -200,9 +204,14 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         >>> model.evaluate(X[400:], y[400:] > 0).n_rows
         200
         """
-        check_is_fitted(self)
-        numbers = _numbers(_labels(y), self.classes_, "y")
-        return super().evaluate(X, numbers, sample_weight, offset=offset, keep=keep)
+        return super().evaluate(X, y, sample_weight, offset=offset, keep=keep)
+
+    def _outcomes(self, y: Any) -> FloatArray:
+        labels = _labels(y, may_be_missing=True)
+        known = np.array([not is_missing(label) for label in labels.tolist()])
+        numbers = np.full(len(labels), np.nan)
+        numbers[known] = _numbers(labels[known], self.classes_, "y")
+        return numbers
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class that is more likely, shape (n,).
@@ -216,21 +225,25 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         return labels
 
 
-def _labels(y: Any) -> NDArray[Any]:
-    """The labels of all rows, none missing."""
+def _labels(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
+    """The labels of all rows."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
     given = read_target(y)
     # As they are: in an array of strings a number or NaN beside them would be one more string.
     each = np.array(given, dtype=object).ravel().tolist() if isinstance(given, list) else None
     values = column_or_1d(np.asarray(given), warn=True)
-    if any(is_missing(value) for value in each or values.tolist()):
-        raise ValueError("y must not have missing values, got NaN or None in some row")
-    if each and len({isinstance(value, str) for value in each}) > 1:
+    known = [value for value in each or values.tolist() if not is_missing(value)]
+    if len(known) < len(values):
+        if not may_be_missing:
+            raise ValueError("y must not have missing values, got NaN or None in some row")
+        values = np.array(each or values.tolist(), dtype=object)
+    if each and len({isinstance(value, str) for value in known}) > 1:
         raise TypeError(_OF_ONE_KIND)
     if values.dtype.kind in "mM":
         raise TypeError("y must have labels that are strings, booleans or numbers, got dates")
-    check_classification_targets(values)
+    if known:
+        check_classification_targets(np.array(known) if may_be_missing else values)
     labels: NDArray[Any] = values.astype(object) if values.dtype.kind == "U" else values
     return labels
 

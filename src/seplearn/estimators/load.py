@@ -64,6 +64,8 @@ def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
     if stored.model.link.name not in _LINKS[stored.estimator]:
         link = stored.model.link.name
         raise ModelFormatError(f"{path}: the link {link!r} is not one of {stored.estimator}")
+    if stored.schema.offset is not None and stored.estimator != TSLRegressor._kind:
+        raise ModelFormatError(f"{path}: a column of offsets belongs to a TSLRegressor only")
     is_classifier = isinstance(estimator, TSLClassifier)
     if is_classifier != (stored.classes is not None):
         raise ModelFormatError(f"{path}: classes belong to a classifier, and only to it")

@@ -34,6 +34,9 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
     one feature in all products by penalised least squares, then those of the next. After every
     sweep the scales are refitted.
 
+    It is for numbers, by squared error only: it has no other loss, no link and no offset. Classes,
+    counts and quantiles are for :class:`TSLClassifier` and :class:`TSLRegressor`.
+
     It is the baseline of the paper: very good on smooth functions, but a factor has no meaning of
     its own, because two of them may change their signs together. So :mod:`seplearn.explain` has its
     curves and partial dependence, but no backbone and no tilt.

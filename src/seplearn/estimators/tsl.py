@@ -83,12 +83,18 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
     _kind = "TSLRegressor"
     _parameters = TSL_PARAMETERS
 
+    @property
+    def _loss(self) -> Loss:
+        return LOSSES[self.loss].with_shape(float(self.power), float(self.quantile))
+
     @classmethod
     def paper(cls, n_stages: int | None = None, **overrides: Any) -> TSLRegressor:
         """The estimator of the paper: its scalars, no constant, 200 grids (500 above 2 stages).
 
-        What the paper tunes is set to the middle of its search space; give your own values as
-        ``overrides``, in our names or the paper's. ``n_stages`` is 2 unless given.
+        It is for numbers: ``loss`` may be "squared_error" or "huber", and any other is refused by
+        ``fit``, as is an offset. What the paper tunes is set to the middle of its search space;
+        give your own values as ``overrides``, in our names or the paper's. ``n_stages`` is 2 unless
+        given.
 
         ======================  ========================  ==========================================
         paper                   here                      difference
@@ -193,7 +199,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         check_parameters(TSL_PARAMETERS, self.get_params(deep=False))
         check_callback(callback)
         rows = training_rows(X, y, sample_weight, groups, offset)
-        loss = LOSSES[self.loss].with_shape(float(self.power), float(self.quantile))
+        loss = self._loss
         loss.check_target(rows.y)
         schema = Schema.of(rows.table, target_name(y))
         asked = Asked(eval_set, groups, offset)

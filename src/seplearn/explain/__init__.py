@@ -16,6 +16,7 @@ from seplearn.explain.local import LocalExplanation, local
 from seplearn.explain.maps import StageMap, maps
 from seplearn.explain.paper_importance import PaperImportance
 from seplearn.explain.reconstruct import Reconstruction, reconstruct
+from seplearn.explain.response import Response, response
 from seplearn.explain.roles import FeatureRole, Roles, StageRoles, roles
 from seplearn.explain.shapley import ShapleyValues, shapley
 from seplearn.explain.signs import SignChange
@@ -38,6 +39,7 @@ __all__ = [
     "PaperImportance",
     "PartialDependence",
     "Reconstruction",
+    "Response",
     "Roles",
     "ShapleyValues",
     "SignChange",
@@ -58,6 +60,7 @@ __all__ = [
     "maps",
     "partial_dependence",
     "reconstruct",
+    "response",
     "roles",
     "shapley",
     "size_path",

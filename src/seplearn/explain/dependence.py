@@ -265,7 +265,13 @@ def partial_dependence(
         dependence_on(replicate, subject, chosen, rows) for replicate in subject.model.replicates
     )
     result = dependence_on(subject.model, subject, chosen, rows)
-    return replace(result, replicates=replicates, level=level, library=subject.schema.library)
+    return replace(
+        result,
+        replicates=replicates,
+        level=level,
+        library=subject.schema.library,
+        quantity=subject.quantity,
+    )
 
 
 def dependence_on(

@@ -30,6 +30,9 @@ class MainEffects(Explanation):
         Standard deviation of every main effect over the training rows.
     bands : tuple of array of shape (2, n_bins)
         Bootstrap bands, lower and upper end; empty for a model without replicates.
+    factor_name : str
+        What the exponential of a main effect is: an "odds ratio" or a "relativity", beside the
+        mean of the log-odds or logs; empty for a model without a link.
 
     Examples
     --------
@@ -51,6 +54,14 @@ class MainEffects(Explanation):
     values: tuple[FloatArray, ...]
     spread: FloatArray
     bands: tuple[FloatArray, ...] = ()
+    factor_name: str = ""
+
+    @property
+    def factors(self) -> tuple[FloatArray, ...]:
+        """By what every feature multiplies the odds, or the prediction: the exponentials."""
+        if not self.factor_name:
+            raise ValueError("main effects are added to predictions: the model has no link")
+        return tuple(np.exp(values) for values in self.values)
 
     def _columns(self) -> dict[str, Any]:
         """One row per feature and bin; numeric bins have bounds, categorical ones a level."""
@@ -72,6 +83,11 @@ class MainEffects(Explanation):
         if self.bands:
             ends = np.concatenate(self.bands, axis=1)
             columns["effect_lower"], columns["effect_upper"] = ends
+        if self.factor_name:
+            parts = ("effect", "effect_lower", "effect_upper")
+            names = [part.replace("effect", self.factor_name.replace(" ", "_")) for part in parts]
+            present = zip(names, parts, strict=True)
+            columns |= {name: np.exp(columns[part]) for name, part in present if part in columns}
         return columns
 
 
@@ -113,6 +129,7 @@ def main_effects(model: Any, *, level: float = 0.9) -> MainEffects:
         values=tuple(fitted.effects[part] for part in parts),
         spread=effect_spreads(fitted.effects, bins),
         bands=() if band is None else tuple(band[:, part] for part in parts),
+        factor_name=fitted.link.factor,
         library=subject.schema.library,
         quantity=subject.quantity,
     )

@@ -98,13 +98,7 @@ def ice(
     codes = subject.rows(None, "X").codes if X is None else subject.codes(X)
     if len(codes) > max_rows:
         codes = codes[np.arange(max_rows) * len(codes) // max_rows]
-    chosen = range(subject.n_stages) if stage is None else [subject.stage(stage)]
-    rest = rest_of_products(fitted, codes, [j])
-    values = np.zeros((len(codes), bins.axes[j].n_bins))
-    if stage is None:
-        values += fitted.intercept + _effects(fitted, codes, j)
-    for s in chosen:
-        values += (SIDE_SIGN[:, None] * rest[s]).T @ side_factors(fitted.stages[s], bins.axis(j))
+    values = sums_along(fitted, codes, j, None if stage is None else subject.stage(stage))
     return IndividualExpectation(
         feature=j,
         name=subject.names[j],
@@ -117,6 +111,20 @@ def ice(
         library=subject.schema.library,
         quantity=subject.quantity,
     )
+
+
+def sums_along(
+    model: SeparationModel, codes: CodeArray, j: int, stage: int | None = None
+) -> FloatArray:
+    """The sum, or one stage, of rows in which feature j is moved through its bins."""
+    rest = rest_of_products(model, codes, [j])
+    values = np.zeros((len(codes), model.bins.axes[j].n_bins))
+    if stage is None:
+        values += model.intercept + _effects(model, codes, j)
+    for s in range(len(model.stages)) if stage is None else [stage]:
+        factors = side_factors(model.stages[s], model.bins.axis(j))
+        values += (SIDE_SIGN[:, None] * rest[s]).T @ factors
+    return values
 
 
 def _effects(model: SeparationModel, codes: CodeArray, j: int) -> FloatArray | float:

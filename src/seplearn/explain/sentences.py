@@ -11,6 +11,7 @@ import numpy as np
 from seplearn.explain.axes import count, percent, place_texts
 from seplearn.explain.signs import SignChange
 from seplearn.explain.tilt import places
+from seplearn.losses.links import LOG, LOGIT
 from seplearn.model.reading import brief, turning_points
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def told(summary: Summary) -> tuple[tuple[str, tuple[str, ...]], ...]:
         ("", _opening(summary)),
         (f"What moves the {summary.quantity}, and by how much on average", _movers(summary)),
         ("What acts together", _together(summary)),
-        (f"Where the {summary.quantity} changes its sign", _signs(summary)),
+        (f"Where the {summary.quantity} changes its sign{_meaning(summary)}", _signs(summary)),
         ("Whose effect is turned upside down", _turned(summary)),
     ]
     if summary.unused:
@@ -125,7 +126,7 @@ def _times(difference: float, quantity: str) -> str:
     """What a difference of logs is on the scale that people know: a factor."""
     if quantity == "prediction":
         return ""
-    what = "odds" if quantity.startswith("log-odds") else "prediction"
+    what = "odds" if quantity.startswith(LOGIT.scale) else "prediction"
     return f", the {what} times {math.exp(min(difference, 700.0)):.3g}"
 
 
@@ -145,7 +146,8 @@ def _levels(one: FeatureSummary, summary: Summary) -> str:
     ]
     if len(words) > _MOST_LEVELS:
         words = [words[0], words[1], "...", words[-2], words[-1]]
-    return f"From low to high: {', '.join(words)}."
+    times = _times(float(one.curve.max() - one.curve.min()), summary.quantity)
+    return f"From low to high: {', '.join(words)}{times}."
 
 
 def _together(summary: Summary) -> tuple[str, ...]:
@@ -174,7 +176,15 @@ def _together(summary: Summary) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _meaning(summary: Summary) -> str:
+    """What a change of sign is on the scale that people know."""
+    is_odds = summary.quantity.startswith(LOGIT.scale)
+    return ", and the probability crosses one half" if is_odds else ""
+
+
 def _signs(summary: Summary) -> tuple[str, ...]:
+    if summary.quantity == LOG.scale:
+        return ()  # a prediction above or below one says nothing
     if not summary.has_signs:
         word = "positive" if summary.negative < 0.5 else "negative"
         share = percent(max(summary.negative, 1.0 - summary.negative))

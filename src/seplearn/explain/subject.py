@@ -56,6 +56,11 @@ class Subject:
         return scale if self.of_class is None else f"{scale} of {brief(self.of_class)}"
 
     @property
+    def response(self) -> str:
+        """What the link makes of the sum, in words: the probability of a class, or a prediction."""
+        return "prediction" if self.of_class is None else f"probability of {brief(self.of_class)}"
+
+    @property
     def names(self) -> tuple[str, ...]:
         return self.schema.labels
 

@@ -34,10 +34,13 @@ def check_options(
             "early_stopping=True": early_stopping != "auto" and bool(early_stopping),
             "main_effects=True": options.main_effects is True,
             "offset": offset is not None,
-            f"loss={options.loss!r}": options.loss not in ("squared_error", "huber"),
+            f"loss={options.loss!r}": not options.loss_function.in_paper,
         }
         if any(given.values()):
-            raise ValueError(f"{_first(given)} needs refine='joint', got refine='scalars'")
+            raise ValueError(
+                f"{_first(given)} needs refine='joint', got refine='scalars', the paper's way of "
+                "fitting, which is for numbers by squared error or Huber's"
+            )
         return
     if options.products == "single":
         raise ValueError(

@@ -12,6 +12,7 @@ from seplearn.kernels.arrays import FloatArray
 from seplearn.losses.links import IDENTITY, Link
 from seplearn.table.training import TargetUnit
 
+NORMAL_90 = 1.6449  # standard deviations on either side that hold 90 % of a normal variable
 _LARGEST_RESPONSE = 100.0  # that a row asks of the sum in one sweep
 
 
@@ -48,6 +49,12 @@ class Loss(ABC):
 
     The best prediction must be the mean, and its noise estimated, which is smaller then.
     """
+    in_paper: ClassVar[bool] = False
+    """Whether the paper's way of fitting, ``refine="scalars"``, can minimise it."""
+    has_shares: ClassVar[bool] = False
+    """Whether outcomes are never negative, so that a part of the rows has a share of their sum."""
+    name: ClassVar[str | None] = None
+    """Of its mean over rows in evaluations; None where the root mean squared error tells it."""
     rate: float = 1.0
     """Share of the update of penalties made in the first sweeps after a new stage.
 
@@ -90,6 +97,31 @@ class Loss(ABC):
     def of_rows(self, target: FloatArray, eta: FloatArray) -> FloatArray:
         """The loss of every row, before weights."""
 
+    def mean_of(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> float:
+        """The mean of the loss over rows; weights of any size."""
+        return weighted_mean(self.of_rows(target, eta), weight)
+
+    def scores(
+        self,
+        target: FloatArray,
+        eta: FloatArray,
+        weight: FloatArray,
+    ) -> dict[str, float]:
+        """What tells how good predictions are, by name; the loss itself first.
+
+        Root mean squared error, mean absolute error and R2 are told of all models, and not here.
+        """
+        return {} if self.name is None else {self.name: self.mean_of(target, eta, weight)}
+
+    def typical(self, target: FloatArray, weight: FloatArray) -> float:
+        """What predictions of rows with these outcomes should be: their mean, or a quantile."""
+        return weighted_mean(target, weight)
+
+    def typical_band(self, target: FloatArray, weight: FloatArray) -> tuple[float, float]:
+        """Where that lies for many more rows like these, with a probability of about 90 %."""
+        mean, error = mean_and_error(target, weight)
+        return mean - NORMAL_90 * error, mean + NORMAL_90 * error
+
     def restrained(self, target: FloatArray, eta: FloatArray) -> FloatArray:
         """The loss that sweeps lower: with what keeps sums from running away, if any."""
         return self.of_rows(target, eta)
@@ -103,6 +135,26 @@ class Loss(ABC):
     ) -> FloatArray:
         """What the grids of a new stage are fitted to, each row counting the same."""
         return residual
+
+
+def weighted_mean(values: FloatArray, weight: FloatArray) -> float:
+    """Weights are divided by the largest: their sum may overflow."""
+    return float(np.average(values, weights=weight / weight.max()))
+
+
+def rows_counted(weight: FloatArray) -> float:
+    """Of how many rows of equal weight a mean would vary as much."""
+    shares = weight / weight.max()
+    return float(shares.sum() ** 2 / (shares**2).sum())
+
+
+def mean_and_error(values: FloatArray, weight: FloatArray) -> tuple[float, float]:
+    """The mean and its standard error; zero for a single row, which says nothing of it."""
+    mean, n = weighted_mean(values, weight), len(values)
+    shares, off = weight / weight.max(), values - mean
+    size = float(np.abs(off).max()) or 1.0  # squares of large outcomes overflow
+    spread = size * math.sqrt(float(np.sum((shares * off / size) ** 2))) / float(shares.sum())
+    return mean, spread * math.sqrt(n / (n - 1.0)) if n > 1 else 0.0
 
 
 def bounded_working(

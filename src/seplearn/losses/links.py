@@ -22,10 +22,14 @@ class Link:
         "identity", "log" or "logit", as in model files.
     scale : str
         What the sum is, in words: "prediction", "log of the prediction", "log-odds".
+    factor : str
+        What the exponential of a difference of sums is: a "relativity" of predictions, an "odds
+        ratio"; empty where it is nothing.
     """
 
     name: Literal["identity", "log", "logit"]
     scale: str
+    factor: str = ""
 
     def inverse(self, eta: FloatArray) -> FloatArray:
         """The prediction of sums; finite for every number.
@@ -44,8 +48,14 @@ class Link:
         small = np.exp(-np.abs(bounded))  # never above one, whatever the sign
         return np.where(eta >= 0.0, 1.0, np.where(eta > -_LARGEST_LOG, small, 0.0)) / (1.0 + small)
 
+    def exposure(self, offset: FloatArray) -> FloatArray:
+        """What an offset multiplies the prediction by: with a log link an exposure, else one."""
+        if self.name != "log":
+            return np.ones(len(offset))
+        return np.exp(np.clip(offset, -_LARGEST_LOG, _LARGEST_LOG))
+
 
 IDENTITY = Link("identity", "prediction")
-LOG = Link("log", "log of the prediction")
-LOGIT = Link("logit", "log-odds")
+LOG = Link("log", "log of the prediction", "relativity")
+LOGIT = Link("logit", "log-odds", "odds ratio")
 LINKS = {link.name: link for link in (IDENTITY, LOG, LOGIT)}

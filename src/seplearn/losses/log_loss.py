@@ -9,7 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from seplearn.kernels.arrays import FloatArray
-from seplearn.losses.base import Loss, Working, bounded_working
+from seplearn.losses.base import (
+    NORMAL_90,
+    Loss,
+    Working,
+    bounded_working,
+    rows_counted,
+    weighted_mean,
+)
 from seplearn.losses.links import LOGIT, Link
 from seplearn.table.training import TargetUnit
 
@@ -27,6 +34,8 @@ class LogLoss(Loss):
     meaning: ClassVar[str] = "minus the log of the probability of what happened"
     link: ClassVar[Link] = LOGIT
     dispersion: ClassVar[float | None] = 1.0
+    name: ClassVar[str | None] = "log-loss"
+    has_shares: ClassVar[bool] = True
     degree: ClassVar[int] = 0
     per_half_square: ClassVar[float] = 1.0
     overshoots: ClassVar[bool] = True
@@ -59,6 +68,23 @@ class LogLoss(Loss):
         losses: FloatArray = np.logaddexp(0.0, np.where(target > 0.5, -eta, eta))
         return losses
 
+    def scores(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> dict[str, float]:
+        """The loss, squared errors of probabilities, and how well they sort and decide."""
+        is_right = (eta > 0.0) == (target > 0.5)
+        return super().scores(target, eta, weight) | {
+            "Brier score": weighted_mean((target - self.link.inverse(eta)) ** 2, weight),
+            "AUC": _area_under_roc(target, eta, weight),
+            "accuracy": weighted_mean(is_right.astype(np.float64), weight),
+        }
+
+    def typical_band(self, target: FloatArray, weight: FloatArray) -> tuple[float, float]:
+        """Wilson's interval of a share, which holds no share below zero or above one."""
+        share, n = weighted_mean(target, weight), rows_counted(weight)
+        square = NORMAL_90**2 / n
+        middle = (share + 0.5 * square) / (1.0 + square)
+        half = math.sqrt(square * (share * (1.0 - share) + 0.25 * square)) / (1.0 + square)
+        return max(middle - half, 0.0), min(middle + half, 1.0)
+
     def pull(
         self,
         target: FloatArray,
@@ -69,3 +95,19 @@ class LogLoss(Loss):
         """The gradient, in log-odds where yes and no are as likely: four times as much."""
         gradient: FloatArray = 4.0 * (target - self.link.inverse(eta))
         return gradient
+
+
+def _area_under_roc(target: FloatArray, eta: FloatArray, weight: FloatArray) -> float:
+    """How likely a row with yes has larger log-odds than one with no, ties counting half.
+
+    One half where all rows are alike, which cannot be sorted.
+    """
+    _, place = np.unique(eta, return_inverse=True)
+    weight = weight / weight.max()
+    yes = np.bincount(place, weights=weight * target)
+    no = np.bincount(place, weights=weight * (1.0 - target))
+    pairs = float(yes.sum() * no.sum())
+    if pairs == 0.0:
+        return 0.5
+    below = np.cumsum(no) - 0.5 * no
+    return min(float(yes @ below) / pairs, 1.0)

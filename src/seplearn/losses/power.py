@@ -10,10 +10,12 @@ import numpy as np
 
 from seplearn._errors import out_of_range
 from seplearn.kernels.arrays import FloatArray
-from seplearn.losses.base import Loss, Working, bounded_working
+from seplearn.losses.base import NORMAL_90, Loss, Working, bounded_working, mean_and_error
 from seplearn.losses.links import LOG, Link
 from seplearn.table.training import TargetUnit
 
+_NONE_SEEN = math.log(10.0)  # a mean of which nothing is seen one time in ten
+_LARGEST_LOG_ERROR = 5.0  # of a mean: beyond it a band says nothing
 _LARGEST_RATIO = 1e100  # of a target to its prediction: squares of weights stay numbers
 
 
@@ -24,6 +26,7 @@ class PowerDeviance(Loss):
     link: ClassVar[Link] = LOG
     degree: ClassVar[int] = 0
     overshoots: ClassVar[bool] = True
+    has_shares: ClassVar[bool] = True
     power: float = 1.5
 
     def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:  # noqa: ARG002
@@ -69,6 +72,14 @@ class PowerDeviance(Loss):
             deviance: FloatArray = 2.0 * np.maximum(rows, 0.0)
         return deviance
 
+    def typical_band(self, target: FloatArray, weight: FloatArray) -> tuple[float, float]:
+        """On the scale of logs, so that it holds positive means only."""
+        mean, error = mean_and_error(target, weight)
+        if mean <= 0.0:
+            return 0.0, 0.0
+        times = math.exp(min(NORMAL_90 * error / mean, _LARGEST_LOG_ERROR))
+        return mean / times, mean * times
+
     def pull(
         self,
         target: FloatArray,
@@ -93,8 +104,15 @@ class Poisson(PowerDeviance):
         "the Poisson deviance, for counts and rates; the sum of the curves is the log of the "
         "prediction"
     )
+    name: ClassVar[str | None] = "Poisson deviance"
     least_dispersion: ClassVar[float] = 1.0
     power: float = 1.0
+
+    def typical_band(self, target: FloatArray, weight: FloatArray) -> tuple[float, float]:
+        """Without any count, up to the mean of which as few would be seen one time in ten."""
+        if target.any():
+            return super().typical_band(target, weight)
+        return 0.0, _NONE_SEEN / float(weight.sum())
 
 
 @dataclass(frozen=True)
@@ -102,6 +120,7 @@ class Gamma(PowerDeviance):
     """Of positive amounts, whose spread is proportional to their mean."""
 
     meaning: ClassVar[str] = "the gamma deviance, for positive amounts, with a log link too"
+    name: ClassVar[str | None] = "gamma deviance"
     power: float = 2.0
 
 
@@ -113,6 +132,8 @@ class Tweedie(PowerDeviance):
         "the deviance of a target whose variance is the mean to the ``power``, between counts and "
         "amounts, for totals of which many are zero, with a log link too"
     )
+
+    name: ClassVar[str | None] = "Tweedie deviance"
 
     def with_shape(self, power: float, quantile: float) -> Tweedie:  # noqa: ARG002
         return replace(self, power=power)

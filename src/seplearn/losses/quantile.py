@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from seplearn.kernels.arrays import FloatArray
-from seplearn.losses.base import Loss, Working
+from seplearn.losses.base import NORMAL_90, Loss, Working, rows_counted, weighted_mean
 from seplearn.losses.huber import weighted_median, weighted_quantile
 
+COVERED = "share of outcomes not above the prediction"
 _ROUNDING = 0.05  # of the corner of the loss, in robust scales of the residuals
 
 
@@ -25,6 +26,7 @@ class Quantile(Loss):
     meaning: ClassVar[str] = (
         "the pinball loss, whose best prediction is not exceeded with the probability ``quantile``"
     )
+    name: ClassVar[str | None] = "pinball loss"
     degree: ClassVar[int] = 1
     per_half_square: ClassVar[float] = 1.0
     rate: float = 0.5
@@ -51,6 +53,21 @@ class Quantile(Loss):
         off = target - eta
         losses: FloatArray = np.maximum(self.quantile * off, (self.quantile - 1.0) * off)
         return losses
+
+    def scores(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> dict[str, float]:
+        """The loss, and how often an outcome did not exceed its quantile."""
+        covered = weighted_mean((target <= eta).astype(np.float64), weight)
+        return super().scores(target, eta, weight) | {COVERED: covered}
+
+    def typical(self, target: FloatArray, weight: FloatArray) -> float:
+        return weighted_quantile(target, weight, self.quantile)
+
+    def typical_band(self, target: FloatArray, weight: FloatArray) -> tuple[float, float]:
+        """The outcomes at the ranks between which the quantile lies."""
+        spread = NORMAL_90 * np.sqrt(self.quantile * (1.0 - self.quantile) / rows_counted(weight))
+        ends = np.clip([self.quantile - spread, self.quantile + spread], 0.0, 1.0)
+        low, high = (weighted_quantile(target, weight, float(end)) for end in ends)
+        return low, high
 
     def pull(
         self,

@@ -17,6 +17,7 @@ class SquaredError(Loss):
 
     meaning: ClassVar[str] = "the squared difference"
     averages_targets: ClassVar[bool] = True
+    in_paper: ClassVar[bool] = True
 
     def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
         return float(np.average(target - offset, weights=weight))

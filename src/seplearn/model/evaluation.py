@@ -1,41 +1,74 @@
-"""How predictions fare on rows with a known target: errors, calibration, residuals."""
+"""How predictions fare on rows with a known target: errors, calibration, residuals, ranking."""
 
 from __future__ import annotations
 
 import math
 import sys
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from seplearn.kernels.arrays import FloatArray
+from seplearn._errors import out_of_range
+from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.losses import Loss, SquaredError
 from seplearn.model.checks import count, finite, require, table
 
 _N_GROUPS = 10
 _BARS = np.linspace(-1.0, 1.0, 24 + 1)  # edges of bars, symmetric about zero
 _OUTER = 0.01  # share of the residuals on either side that are counted in the outermost bars
+_MOST_CUTS = 200
+_MOST_SCORES, _LONGEST_NAME = 20, 200
 _LARGEST = sys.float_info.max
+
+
+class Confusion(NamedTuple):
+    """How often either class was called either way, where the second is called from a threshold on.
+
+    ``hits`` and ``false_alarms`` are the rows called the second class that are, and that are not;
+    ``misses`` and ``rejections`` those called the first class that are the second, and the first.
+    """
+
+    threshold: float
+    hits: float
+    false_alarms: float
+    misses: float
+    rejections: float
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """Errors of predictions on some rows; sums over many rows only, no single row.
 
-    They are the same measures whatever loss a model was fitted with, so that models compare.
-
     Attributes
     ----------
     n_rows : int
     rmse, mae : float
-        Root mean squared and mean absolute error, in the unit of y.
+        Root mean squared and mean absolute error, in the unit of y; of a classifier those of the
+        probability of its second class.
     r2 : float
         Share of the variance of y that is explained; 0 where y does not vary.
     predicted, actual : tuple of float
         Calibration: mean prediction and mean target in groups of rows of the same size, ordered
-        by prediction.
+        by prediction. Of a model of quantiles ``actual`` is the quantile of the group's target;
+        with an exposure (an offset beside a log link) both are rates.
     residual_edges, residual_counts : tuple of float
         Histogram of y minus prediction; what lies farther out is counted in the outermost bars.
+    scores : dict of str to float
+        Scores that suit the loss the model was fitted with, by name: of a classifier "log-loss",
+        "Brier score", "AUC" and "accuracy", of counts "Poisson deviance", of quantiles "pinball
+        loss". Empty for squared error and Huber's.
+    explained : float
+        D2: by how much the loss is smaller than that of the best constant (on top of the offsets),
+        as a share of the latter. Of squared error and Huber's it is R2.
+    actual_lower, actual_upper : tuple of float
+        Ends of a 90 % interval for what ``actual`` would be with many more rows.
+    cuts, weight_above, outcome_above : tuple of float
+        Of classes, counts and amounts: at most 201 predictions from the highest to the lowest; for
+        each the weight of the rows predicted as high or higher, and the sum of their outcomes.
+        With offsets rows are ordered by their rate, and each weighs as much as its exposure.
+    classes : tuple of str
+        Of a classifier: outcomes of the first are 0, of the second 1. Empty for numbers.
 
     Examples
     --------
@@ -55,10 +88,41 @@ class Evaluation:
     actual: tuple[float, ...]
     residual_edges: tuple[float, ...]
     residual_counts: tuple[float, ...]
+    scores: dict[str, float] = field(default_factory=dict)
+    explained: float = 0.0
+    actual_lower: tuple[float, ...] = ()
+    actual_upper: tuple[float, ...] = ()
+    cuts: tuple[float, ...] = ()
+    weight_above: tuple[float, ...] = ()
+    outcome_above: tuple[float, ...] = ()
+    classes: tuple[str, ...] = ()
 
     @staticmethod
-    def of(y: FloatArray, prediction: FloatArray, weight: FloatArray | None = None) -> Evaluation:
+    def of(
+        y: FloatArray,
+        eta: FloatArray,
+        weight: FloatArray | None = None,
+        *,
+        loss: Loss | None = None,
+        offset: FloatArray | None = None,
+        classes: tuple[str, ...] = (),
+    ) -> Evaluation:
         """Compare predictions with the target.
+
+        Parameters
+        ----------
+        y : array of shape (n,)
+            Numbers; of a classifier 0 and 1.
+        eta : array of shape (n,)
+            The sums that the link of the loss makes predictions of: for most losses they are the
+            predictions. Offsets are in them already.
+        weight : array of shape (n,), optional
+        loss : Loss, optional
+            Squared error by default.
+        offset : array of shape (n,), optional
+            The part of ``eta`` that was given, not learned.
+        classes : tuple of str
+            Names of the two classes, if there are any.
 
         Examples
         --------
@@ -66,23 +130,74 @@ class Evaluation:
         >>> Evaluation.of(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 5.0])).mae
         0.6666666666666666
         """
+        loss = SquaredError() if loss is None else loss
+        loss.check_domain(y)
         weight = np.ones(len(y)) if weight is None else weight
-        unit = _unit(max(float(np.abs(y).max()), float(np.abs(prediction).max())))
-        y, prediction = y / unit, prediction / unit  # so that no sum and no square overflows
-        residual = y - prediction
-        rmse = _root_mean_square(residual, weight)
-        groups = _groups(prediction, weight)
-        reach = float(np.quantile(np.abs(residual), 1.0 - 2.0 * _OUTER)) or 1.0
+        rows = _Rows.measured(y, eta, weight, np.zeros(len(y)) if offset is None else offset, loss)
         return Evaluation(
             n_rows=len(y),
-            rmse=_times(rmse, unit),
-            mae=_times(_mean(np.abs(residual), weight), unit),
-            r2=_explained(y, rmse, weight),
-            predicted=tuple(_times(_mean(prediction[g], weight[g]), unit) for g in groups),
-            actual=tuple(_times(_mean(y[g], weight[g]), unit) for g in groups),
-            residual_edges=tuple((_times(reach, unit) * _BARS).tolist()),
-            residual_counts=_counts(residual, reach * _BARS, weight),
+            **rows.errors(),
+            **rows.calibration(),
+            **rows.residuals(),
+            **(rows.ranking(bool(classes)) if loss.has_shares else {}),
+            classes=classes,
         )
+
+    def confusion(self, threshold: float = 0.5) -> Confusion:
+        """How often either class was called either way.
+
+        The second class is called where its probability is above the threshold, or rather at or
+        above the next of ``cuts``. At 0.5 that is exactly what ``predict`` calls.
+
+        Parameters
+        ----------
+        threshold : float
+            Between 0 and 1.
+
+        Examples
+        --------
+        >>> from seplearn import TSLClassifier, datasets
+        >>> X, y = datasets.masked_interaction(600, random_state=0)
+        >>> model = TSLClassifier(1, early_stopping=False, random_state=0)
+        >>> model = model.fit(X[:400], y[:400] > 0)
+        >>> counts = model.evaluate(X[400:], y[400:] > 0).confusion()
+        >>> sum(counts[1:])
+        200.0
+        """
+        self._check_classes("a confusion matrix")
+        if not 0.0 <= threshold <= 1.0:
+            raise out_of_range("threshold", "between 0 and 1", threshold)
+        k = int(np.sum(np.array(self.cuts) > threshold)) - 1
+        above, hits = (self.weight_above[k], self.outcome_above[k]) if k >= 0 else (0.0, 0.0)
+        everything, yes = self.weight_above[-1], self.outcome_above[-1]
+        misses = yes - hits
+        return Confusion(threshold, hits, above - hits, misses, everything - above - misses)
+
+    def roc(self) -> tuple[FloatArray, FloatArray]:
+        """Share of the first class, and of the second, called the second: from (0, 0) to (1, 1)."""
+        self._check_classes("a ROC curve")
+        above, hits = (np.array([0.0, *part]) for part in (self.weight_above, self.outcome_above))
+        return _share(above - hits), _share(hits)
+
+    def precision_recall(self) -> tuple[FloatArray, FloatArray]:
+        """Recall, and precision: of the second class those found, and of those called it, right."""
+        self._check_classes("a precision-recall curve")
+        above, hits = np.array(self.weight_above), np.array(self.outcome_above)
+        return _share(hits), hits / above
+
+    def gain(self) -> tuple[FloatArray, FloatArray]:
+        """Share of the rows (or exposure) predicted highest, and their share of all outcomes."""
+        if not self.cuts:
+            raise ValueError("gain is for classes, counts and amounts, which are never negative")
+        parts = (np.array([0.0, *part]) for part in (self.weight_above, self.outcome_above))
+        rows, outcomes = (_share(part) for part in parts)
+        return rows, outcomes
+
+    def _check_classes(self, what: str) -> None:
+        if len(self.classes) != 2 or not self.cuts:
+            raise ValueError(
+                f"{what} is for a classifier of two classes, this one predicts numbers"
+            )
 
     def to_plain(self) -> dict[str, Any]:
         """As it stands in a file."""
@@ -91,19 +206,180 @@ class Evaluation:
     @staticmethod
     def from_plain(values: Any) -> Evaluation:
         """Read what :meth:`to_plain` wrote; raise ModelFormatError for anything else."""
-        given = table(values, {field.name for field in fields(Evaluation)}, "the evaluation")
-        single = {name: finite(given[name]) for name in ("rmse", "mae", "r2")}
-        lists = {name: _numbers(given[name]) for name in given.keys() - {"n_rows", *single}}
-        sizes = {name: len(numbers) for name, numbers in lists.items()}
-        groups, bars = sizes["predicted"], sizes["residual_counts"]
-        alike = groups == sizes["actual"] and sizes["residual_edges"] == bars + 1 == len(_BARS)
-        require(alike and groups <= _N_GROUPS, "lengths of lists of the evaluation")
-        return Evaluation(n_rows=count(given["n_rows"]), **single, **lists)  # type: ignore[arg-type]
+        require(isinstance(values, dict), "fields of the evaluation")
+        added = {
+            name: value
+            for name, value in asdict(_NOTHING).items()
+            if name not in _FIRST and name not in values
+        }
+        plain = {k: list(v) if isinstance(v, tuple) else v for k, v in added.items()} | values
+        given = table(plain, {one.name for one in fields(Evaluation)}, "the evaluation")
+        single = {name: finite(given[name]) for name in ("rmse", "mae", "r2", "explained")}
+        lists = {name: _numbers(given[name]) for name in _LISTS}
+        _check_lists(lists)
+        classes = given["classes"]
+        named = isinstance(classes, list) and all(type(one) is str for one in classes)
+        require(named, "classes of the evaluation")
+        return Evaluation(
+            n_rows=count(given["n_rows"]),
+            scores=_read_scores(given["scores"]),
+            classes=tuple(classes),
+            **single,  # type: ignore[arg-type]
+            **lists,  # type: ignore[arg-type]
+        )
+
+
+# What evaluations of 0.1.0 have.
+_FIRST = {
+    "n_rows", "rmse", "mae", "r2", "predicted", "actual", "residual_edges", "residual_counts",
+}  # fmt: skip
+_NOTHING = Evaluation(0, 0.0, 0.0, 0.0, (), (), (), ())
+_LISTS = {name for name, value in asdict(_NOTHING).items() if value == ()} - {"classes"}
 
 
 def _numbers(values: Any) -> tuple[float, ...]:
     require(isinstance(values, list), "numbers of the evaluation must be a list")
     return tuple(finite(value) for value in values)
+
+
+def _check_lists(lists: dict[str, tuple[float, ...]]) -> None:
+    sizes = {name: len(numbers) for name, numbers in lists.items()}
+    groups, bars, cuts = sizes["predicted"], sizes["residual_counts"], sizes["cuts"]
+    alike = groups == sizes["actual"] and sizes["residual_edges"] == bars + 1 == len(_BARS)
+    ends = {sizes["actual_lower"], sizes["actual_upper"]}
+    alike &= ends in ({0}, {groups}) and {sizes["weight_above"], sizes["outcome_above"]} == {cuts}
+    few = groups <= _N_GROUPS and cuts <= _MOST_CUTS + 1
+    require(alike and few, "lengths of lists of the evaluation")
+    if cuts:
+        falls = bool((np.diff(lists["cuts"]) < 0).all())
+        sums = np.array([lists["weight_above"], lists["outcome_above"]])
+        rises = bool((sums >= 0).all() and (sums[0] > 0).all() and (np.diff(sums) >= 0).all())
+        require(falls and rises, "ranking of the evaluation")
+
+
+def _read_scores(values: Any) -> dict[str, float]:
+    require(isinstance(values, dict) and len(values) <= _MOST_SCORES, "scores of the evaluation")
+    short = all(len(name) <= _LONGEST_NAME for name in values)
+    require(short, "names of scores of the evaluation")
+    return {name: finite(value) for name, value in values.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Outcomes and sums of rows, measured in a power of two so that no square overflows.
+
+    A loss that is not the same in every unit (of degree zero) is asked in the unit of y.
+    """
+
+    y: FloatArray
+    eta: FloatArray
+    prediction: FloatArray
+    weight: FloatArray
+    offset: FloatArray
+    loss: Loss
+    unit: float
+
+    @staticmethod
+    def measured(
+        y: FloatArray, eta: FloatArray, weight: FloatArray, offset: FloatArray, loss: Loss
+    ) -> _Rows:
+        prediction = loss.link.inverse(eta)
+        unit = _unit(max(float(np.abs(y).max()), float(np.abs(prediction).max())))
+        own = unit if loss.degree else 1.0
+        return _Rows(y / unit, eta / own, prediction / unit, weight, offset / own, loss, unit)
+
+    @property
+    def _y_of_loss(self) -> FloatArray:
+        return self.y if self.loss.degree else self.y * self.unit
+
+    def errors(self) -> dict[str, Any]:
+        """Root mean squared and mean absolute error, R2, and what suits the loss."""
+        residual = self.y - self.prediction
+        rmse = _root_mean_square(residual, self.weight)
+        scores = self.loss.scores(self._y_of_loss, self.eta, self.weight)
+        explained = r2 = _explained(self.y, rmse, self.weight)
+        if self.loss.name is not None:
+            explained = self._loss_explained(scores[self.loss.name])
+            for _ in range(self.loss.degree):
+                scores[self.loss.name] = _times(scores[self.loss.name], self.unit)
+        return {
+            "rmse": _times(rmse, self.unit),
+            "mae": _times(_mean(np.abs(residual), self.weight), self.unit),
+            "r2": r2,
+            "scores": {name: _times(value, 1.0) for name, value in scores.items()},
+            "explained": explained,
+        }
+
+    def _loss_explained(self, value: float) -> float:
+        """D2: the loss beside that of the best constant."""
+        y, loss = self._y_of_loss, self.loss
+        if y.min() == y.max():
+            return 0.0
+        best = loss.constant(y, self.weight, self.offset)
+        simple = loss.mean_of(y, best + self.offset, self.weight)
+        return 1.0 - min(value / simple, _LARGEST / 2) if simple > 0.0 else 0.0
+
+    def calibration(self) -> dict[str, Any]:
+        """Predictions and outcomes in groups of rows, with bands; with an exposure, rates."""
+        exposure = self.loss.link.exposure(self.offset)
+        unit = self.unit if self.loss.degree else 1.0  # what the loss is asked in
+        y, prediction = (part * (self.unit / unit) / exposure for part in (self.y, self.prediction))
+        weight = self.weight * exposure if self.offset.any() else self.weight
+        groups = _groups(prediction, weight)
+        bands = [self.loss.typical_band(y[g], weight[g]) for g in groups]
+        columns = {
+            "predicted": [_mean(prediction[g], weight[g]) for g in groups],
+            "actual": [self.loss.typical(y[g], weight[g]) for g in groups],
+            "actual_lower": [low for low, _ in bands],
+            "actual_upper": [high for _, high in bands],
+        }
+        return {name: tuple(_times(v, unit) for v in values) for name, values in columns.items()}
+
+    def residuals(self) -> dict[str, Any]:
+        """The histogram of outcomes minus predictions."""
+        residual = self.y - self.prediction
+        reach = float(np.quantile(np.abs(residual), 1.0 - 2.0 * _OUTER)) or 1.0
+        return {
+            "residual_edges": tuple((_times(reach, self.unit) * _BARS).tolist()),
+            "residual_counts": _counts(residual, reach * _BARS, self.weight),
+        }
+
+    def ranking(self, has_classes: bool) -> dict[str, Any]:
+        """Weights and outcomes of the rows with the highest predictions, at some cuts."""
+        exposure = self.loss.link.exposure(self.offset)
+        rate = self.loss.link.inverse(self.eta - np.log(exposure))
+        distinct, place = np.unique(-rate, return_inverse=True)  # the highest first
+        largest, size = _unit(float(self.weight.max())), _unit(float(exposure.max()))
+        weight = self.weight / largest  # by powers of two: whole numbers of rows stay whole
+        above: FloatArray = np.cumsum(np.bincount(place, weights=weight * (exposure / size)))
+        outcome: FloatArray = np.cumsum(np.bincount(place, weights=weight * self.y))
+        at = _cut_places(above, outcome)
+        if has_classes:  # exactly what ``predict`` calls the second class
+            called = int(np.sum(-distinct > 0.5))
+            at = np.unique([*at, called - 1]) if called else at
+        return {
+            "cuts": tuple((-distinct[at]).tolist()),
+            "weight_above": tuple(_times(_times(v, size), largest) for v in above[at].tolist()),
+            "outcome_above": tuple(
+                _times(_times(v, self.unit), largest) for v in outcome[at].tolist()
+            ),
+        }
+
+
+def _cut_places(above: FloatArray, outcome: FloatArray) -> IntArray:
+    """All places, or some at about equal steps of weight and of outcomes with the last."""
+    if len(above) <= _MOST_CUTS:
+        return np.arange(len(above))
+    way = above / above[-1] + (outcome / outcome[-1] if outcome[-1] > 0 else 0.0)
+    steps = np.linspace(0.0, way[-1], _MOST_CUTS + 1)[1:]
+    places = np.minimum(np.searchsorted(way, steps), len(way) - 1)
+    places[-1] = len(way) - 1
+    return np.unique(places)
+
+
+def _share(sums: FloatArray) -> FloatArray:
+    """Of the last; zeros where that is zero."""
+    return sums / sums[-1] if sums[-1] > 0 else np.zeros(len(sums))
 
 
 def _unit(size: float) -> float:

@@ -40,7 +40,7 @@ from seplearn.model.reference import Reference
 from seplearn.model.stage import Branch, Stage
 from seplearn.model.version3 import as_version_4
 from seplearn.table.binning import MAX_BINS, MAX_LEVELS, Axis, Bins, CategoricalAxis, NumericAxis
-from seplearn.table.schema import Schema
+from seplearn.table.schema import OffsetColumn, Schema
 
 FORMAT = "seplearn-model"
 # 3: that of release 0.1.0.
@@ -59,7 +59,8 @@ _REFERENCE_ARRAYS = {"reference_codes", "reference_weight"}  # of a model that k
 _EFFECT_ARRAYS = {"effects", "replicate_effects"}  # of a model with main effects
 _LINK = "link"  # of a model whose sum is not the prediction itself
 _CLASSES = "classes"  # of a classifier
-_OPTIONAL = {_LINK, _CLASSES}
+_OFFSET = "offset"  # of a model whose offsets came from a column with a name
+_OPTIONAL = {_LINK, _CLASSES, _OFFSET}
 _LABELS = "integer_labels"  # of columns that were numbered, not named
 _LARGEST_LOG_FACTOR = 1500.0  # twice the log of the smallest factor that a fit makes
 _LARGEST_LOG_SCALE = math.log(sys.float_info.max)
@@ -143,6 +144,8 @@ def encode(stored: StoredModel) -> bytes:
         header[_LINK] = stored.model.link.name
     if stored.classes is not None:
         header[_CLASSES] = plain_labels(stored.classes)
+    if stored.schema.offset is not None:
+        header[_OFFSET] = stored.schema.offset._asdict()
     arrays = (
         _bin_arrays(bins)
         | _branch_arrays(stored.model)
@@ -279,6 +282,7 @@ def _read_header(text: str) -> dict[str, Any]:
 
 def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> StoredModel:
     link, classes = header.pop(_LINK, IDENTITY.name), header.pop(_CLASSES, None)
+    offset = _read_offset(header.pop(_OFFSET, None))
     table(header, _HEADER, "the header")
     require(type(link) is str and link in LINKS, "unknown link")
     require(isinstance(header["axes"], list), "axes must be a list")
@@ -308,13 +312,21 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
     kept = header["evaluation"]
     return StoredModel(
         model,
-        Schema(bins.n_axes, names, library, target, _read_labels(arrays, bins.n_axes)),
+        Schema(bins.n_axes, names, library, target, _read_labels(arrays, bins.n_axes), offset),
         history,
         read_parameters(header["params"]),
         header["estimator"],
         None if kept is None else Evaluation.from_plain(kept),
         None if classes is None else read_labels(classes),
     )
+
+
+def _read_offset(values: Any) -> OffsetColumn | None:
+    if values is None:
+        return None
+    given = table(values, set(OffsetColumn._fields), "the column of offsets")
+    require(type(given["name"]) is str, "name of the column of offsets")
+    return OffsetColumn(given["name"], flag(given["is_exposure"]))
 
 
 def _size_paths(values: Any) -> tuple[SizePath, ...]:

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from seplearn.explain.effects import MainEffects
+from seplearn.plots.multiples import as_multiples
 from seplearn.plots.panel import FeatureAxis, draw
-from seplearn.plots.style import GRID, TOTAL, panels
+from seplearn.plots.style import GRID, TOTAL, panels, short
 
 _COLUMNS = 3
 
 
-def plot_main_effects(effects: MainEffects, ax: Any = None, *, max_features: int = 9) -> Any:
+def plot_main_effects(
+    effects: MainEffects, ax: Any = None, *, max_features: int = 9, factors: bool = False
+) -> Any:
     """Draw what every feature adds to the prediction by itself.
 
     Parameters
@@ -25,6 +28,9 @@ def plot_main_effects(effects: MainEffects, ax: Any = None, *, max_features: int
         Its place is taken by the panels; without it there is a new figure.
     max_features : int
         Those that vary most are shown, this many at most.
+    factors : bool
+        For a model with a link: write what the odds, or the prediction, are multiplied by beside
+        the axis, instead of what is added to log-odds or logs. The curves are the same.
 
     Examples
     --------
@@ -35,6 +41,8 @@ def plot_main_effects(effects: MainEffects, ax: Any = None, *, max_features: int
     >>> figure.axes != []
     True
     """
+    if factors and not effects.factor_name:
+        raise ValueError("factors must be False for a model without a link, got True")
     order = np.argsort(-effects.spread, kind="stable")[: max(1, max_features)]
     chosen = [int(j) for j in order if effects.spread[j] > 0] or [int(order[0])]
     columns = min(len(chosen), _COLUMNS)
@@ -50,5 +58,14 @@ def plot_main_effects(effects: MainEffects, ax: Any = None, *, max_features: int
     for panel in axes.flat[len(chosen) :]:
         panel.set_axis_off()
     for panel in axes[:, 0]:
-        panel.set_ylabel("main effect", fontsize=9)
+        if factors:
+            as_multiples(panel)
+        panel.set_ylabel(_label(effects, factors), fontsize=9)
     return shown
+
+
+def _label(effects: MainEffects, factors: bool) -> str:
+    if factors:
+        return effects.factor_name
+    is_sum = effects.quantity == "prediction"
+    return "main effect" if is_sum else f"main effect on the {short(effects.quantity, 30)}"

@@ -11,7 +11,16 @@ from seplearn.explain.importance import Importance
 from seplearn.explain.paper_importance import PaperImportance
 from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.bars import bars, heatmap, name_stages
-from seplearn.plots.style import BACKBONE, SIZE_MAP, TILT, TOTAL, panels, stage_colour, tidy
+from seplearn.plots.style import (
+    BACKBONE,
+    SIZE_MAP,
+    TILT,
+    TOTAL,
+    panels,
+    stage_colour,
+    tidy,
+    unit_of,
+)
 
 
 def plot_importance(importance: Importance, ax: Any = None, *, max_features: int = 20) -> Any:
@@ -40,7 +49,7 @@ def plot_importance(importance: Importance, ax: Any = None, *, max_features: int
     band = None if importance.bands is None else importance.bands[:, order]
     panel, names = axes[0, 0], [importance.names[j] for j in order]
     bars(panel, names, importance.values[order], color=TOTAL, band=band, title="importance")
-    panel.set_xlabel("mean |Shapley value|, in the unit of y", fontsize=9)
+    panel.set_xlabel(f"mean |Shapley value|, {unit_of(importance.quantity)}", fontsize=9)
     return shown
 
 

@@ -23,6 +23,7 @@ from seplearn.plots.style import (
     short_names,
     signed_number,
     tidy,
+    unit_of,
 )
 
 _SWARM_BINS = 60
@@ -60,7 +61,7 @@ def plot_shapley(shapley: ShapleyValues, ax: Any = None, *, max_features: int = 
         _many_rows(panel, shapley, order)
     panel.axvline(0.0, color=QUIET, linewidth=0.8, zorder=0)
     tidy(panel)
-    panel.set_xlabel("Shapley value, in the unit of y", fontsize=9)
+    panel.set_xlabel(f"Shapley value, {unit_of(shapley.quantity)}", fontsize=9)
     return shown
 
 

@@ -136,6 +136,11 @@ def compact(value: float) -> str:
     return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
 
 
+def unit_of(quantity: str) -> str:
+    """What a number is measured in, for the label of an axis."""
+    return "in the unit of y" if quantity == "prediction" else f"in {short(quantity, 40)}"
+
+
 def stage_colour(stage: int) -> str:
     """The colour of a stage, the same in every figure."""
     return STAGE_COLOURS[stage % len(STAGE_COLOURS)]

@@ -12,7 +12,16 @@ from typing import Any
 from seplearn._files import check_target, replaced
 from seplearn.report.content import page_content
 
-_SCRIPTS = ("model.js", "dom.js", "charts.js", "story.js", "curves.js", "whatif.js", "start.js")
+_SCRIPTS = (
+    "model.js",
+    "dom.js",
+    "charts.js",
+    "quality.js",
+    "story.js",
+    "curves.js",
+    "whatif.js",
+    "start.js",
+)
 
 
 def write_report(
@@ -21,6 +30,7 @@ def write_report(
     X: Any = None,
     y: Any = None,
     *,
+    offset: Any = None,
     title: str | None = None,
     n_rows: int = 200,
     random_state: int = 0,
@@ -33,7 +43,7 @@ def write_report(
 
     Parameters
     ----------
-    model : TSLRegressor or SepALSRegressor
+    model : TSLRegressor, TSLClassifier or SepALSRegressor
         Fitted, or loaded from a file.
     path : str or path
         Where to; written beside its place first and then moved there.
@@ -45,6 +55,9 @@ def write_report(
         The target of these rows, NaN where it is not known, for errors and calibration: rows that
         the model was not fitted to, if they are to mean anything. By default what
         ``evaluate(..., keep=True)`` remembered.
+    offset : array-like of shape (n,), optional
+        Of these rows, for a model that was fitted with offsets. Errors are then those of
+        predictions with them; the what-if panel predicts without.
     title : str, optional
         By default made of the target's name.
     n_rows : int
@@ -65,7 +78,9 @@ def write_report(
     True
     """
     check_target(path)
-    text = report_html(model, X, y, title=title, n_rows=n_rows, random_state=random_state)
+    text = report_html(
+        model, X, y, offset=offset, title=title, n_rows=n_rows, random_state=random_state
+    )
     with replaced(path) as file:
         file.write(text.encode("utf-8"))
 
@@ -75,6 +90,7 @@ def report_html(
     X: Any = None,
     y: Any = None,
     *,
+    offset: Any = None,
     title: str | None = None,
     n_rows: int = 200,
     random_state: int = 0,
@@ -89,7 +105,7 @@ def report_html(
     >>> report.report_html(model, title="Rents", n_rows=10).count("<title>Rents")
     1
     """
-    content = page_content(model, X, y, title, n_rows, random_state)
+    content = page_content(model, X, y, offset, title, n_rows, random_state)
     scripts = "\n".join(_asset(name) for name in _SCRIPTS)
     filled = {
         "title": html.escape(content["title"]),

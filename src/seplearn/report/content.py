@@ -13,9 +13,9 @@ from seplearn import explain
 from seplearn._errors import wrong_type
 from seplearn._rules import Interval
 from seplearn.estimators.base import SeparationEstimator
+from seplearn.explain.subject import Subject
 from seplearn.export.describe import describe
 from seplearn.kernels.arrays import FloatArray
-from seplearn.losses import IDENTITY
 from seplearn.model.reference import Reference
 from seplearn.report.rows import given_rows, reference_rows
 from seplearn.table.columns import Table, open_table, read_target
@@ -23,13 +23,15 @@ from seplearn.table.columns import Table, open_table, read_target
 _N_BACKGROUND = 1_000
 _FEWEST_BACKGROUND = 100  # fewer rows say nothing about what matters
 _N_PAIRS = 10
+_MOST_CLASSES = 2
 
 
 def page_content(
-    model: Any, X: Any, y: Any, title: str | None, n_rows: int, random_state: int
+    model: Any, X: Any, y: Any, offset: Any, title: str | None, n_rows: int, random_state: int
 ) -> dict[str, Any]:
     """Everything the scripts of the page read."""
     _check(model, X, y, n_rows)
+    outcomes = None if y is None else _known_or_nan(model, y)
     table = None if X is None else open_table(X)
     background = model.model_.reference
     if table is not None and (background is None or table.n_rows >= _FEWEST_BACKGROUND):
@@ -45,30 +47,28 @@ def page_content(
         "intercept": description["intercept"],
         "effects": _encoded(description["effects"]),
         "effect_bands": _effect_bands(model),
-        "spread": None if background is None else _spread(model, background),
         "features": [_encoded(feature) for feature in description["features"]],
         "stages": [
             _encoded(_page_stage(stage)) | {"name": names[s], "bands": _bands(model, s)}
             for s, stage in enumerate(description["stages"])
         ],
-        "quality": _qualities(model, X, y),
+        "quality": _qualities(model, X, y, outcomes, offset),
+        **_meaning(model, background),
         **_explained(model, background),
         "rows": reference_rows(model.model_, n_rows)
         if table is None
-        else given_rows(model, table, y, n_rows, random_state),
+        else given_rows(model, table, outcomes, n_rows, random_state),
         "rows_are": "reference" if table is None else "given",
     }
 
 
 def _check(model: Any, X: Any, y: Any, n_rows: int) -> None:
     if not isinstance(model, SeparationEstimator):
-        raise wrong_type("model", "a fitted TSLRegressor or SepALSRegressor", model)
+        raise wrong_type("model", "a fitted estimator of seplearn", model)
     check_is_fitted(model)
-    if model.model_.link is not IDENTITY:
-        raise ValueError(
-            "the page shows models whose prediction is the sum of their curves; the sum of this "
-            f"one is the {model.model_.link.scale}: seplearn.explain and its plots show it"
-        )
+    n_classes = len(getattr(model, "classes_", ()))
+    if n_classes > _MOST_CLASSES:
+        raise ValueError(f"the page shows classifiers of two classes, got {n_classes} classes")
     if X is None and y is not None:
         raise ValueError("y must come with X, the rows it belongs to")
     Interval(0, whole=True).check("n_rows", n_rows)
@@ -83,17 +83,39 @@ def _drawn(model: SeparationEstimator, table: Table, seed: int) -> Reference:
     return Reference(codes, np.full(len(codes), 1.0 / len(codes)))
 
 
-def _spread(model: SeparationEstimator, background: Reference) -> float:
-    predictions = model.model_.predict(background.codes)
-    size = float(np.abs(predictions).max()) or 1.0  # squares of large targets overflow
-    return size * float(np.std(predictions / size))
+def _spread(values: FloatArray) -> float:
+    size = float(np.abs(values).max()) or 1.0  # squares of large targets overflow
+    return size * float(np.std(values / size))
 
 
-def _qualities(model: SeparationEstimator, X: Any, y: Any) -> list[dict[str, Any]]:
+def _known_or_nan(model: SeparationEstimator, y: Any) -> FloatArray:
+    """Outcomes as numbers, of a classifier 0 and 1; NaN where one is not known."""
+    return np.asarray(read_target(model._outcomes(y)), dtype=np.float64)
+
+
+def _meaning(model: SeparationEstimator, background: Reference | None) -> dict[str, Any]:
+    """What the sum of all parts is, and what the link makes of it."""
+    subject, link = Subject.of(model), model.model_.link
+    sums = None if background is None else model.model_.predict(background.codes)
+    offset = model.offset_column_
+    return {
+        "link": link.name,
+        "quantity": subject.quantity,
+        "response": subject.response,
+        "spread": None if sums is None else _spread(sums),
+        "response_spread": None if sums is None else _spread(link.inverse(sums)),
+        "classes": [str(label) for label in getattr(model, "classes_", ())] or None,
+        "offset": None if offset is None else offset._asdict(),
+    }
+
+
+def _qualities(
+    model: SeparationEstimator, X: Any, y: Any, outcomes: FloatArray | None, offset: Any
+) -> list[dict[str, Any]]:
     """Errors on the rows given, and those remembered by the model."""
     given, kept = [], model.evaluation_
-    if y is not None and not np.isnan(np.asarray(read_target(y), dtype=float)).all():
-        given = [model.evaluate(X, y).to_plain() | {"where": "given"}]
+    if outcomes is not None and not np.isnan(outcomes).all():
+        given = [model.evaluate(X, y, offset=offset).to_plain() | {"where": "given"}]
     return given if kept is None else [*given, kept.to_plain() | {"where": "kept"}]
 
 

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from seplearn.estimators.base import SeparationEstimator
+from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.table.binning import Axis
-from seplearn.table.columns import Table, is_missing, level_name, read_target
+from seplearn.table.columns import Table, is_missing, level_name
 from seplearn.table.description import AxisDescription
 
 
 def given_rows(
-    model: SeparationEstimator, table: Table, y: Any, n_rows: int, seed: int
+    model: SeparationEstimator, table: Table, y: FloatArray | None, n_rows: int, seed: int
 ) -> list[dict[str, Any]]:
     """Up to ``n_rows`` rows of a table: the number, the values and, if known, the target."""
     columns = model._schema.columns_in(table, type(model).__name__)
@@ -29,12 +30,11 @@ def given_rows(
         [_plain(axis, value) for value in axis.read(part, column)]
         for axis, column in zip(model.model_.bins.axes, columns, strict=True)
     ]
-    targets = None if y is None else np.asarray(read_target(y), dtype=float)
     return [
         {
             "number": int(number),
             "values": list(row),
-            "actual": None if targets is None else _known(targets[number]),
+            "actual": None if y is None else _known(y[number]),
         }
         for number, row in zip(numbers, zip(*values, strict=True), strict=True)
     ]

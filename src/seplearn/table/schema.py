@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,13 @@ from seplearn.kernels.arrays import BoolArray
 from seplearn.table.columns import Table
 
 _SHOWN_LABELS = 10
+
+
+class OffsetColumn(NamedTuple):
+    """The column of a table that offsets come from: as they are, or as the logs of an exposure."""
+
+    name: str
+    is_exposure: bool
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,8 @@ class Schema:
         The name of the target, if it came with one.
     integer_labels : tuple of int or None
         The labels of the columns of a frame that numbers them instead of naming them.
+    offset : OffsetColumn or None
+        Where offsets come from, if they came from a column with a name.
     """
 
     n_features: int
@@ -35,6 +44,7 @@ class Schema:
     library: str | None = None
     target: str | None = None
     integer_labels: tuple[int, ...] | None = None
+    offset: OffsetColumn | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -237,18 +237,6 @@ function barTrack(bar, highest) {
   return track;
 }
 
-function calibrationChart(quality) {
-  const both = range([...quality.predicted, ...quality.actual]);
-  const size = { width: 380, height: 260 };
-  const names = { x: "mean prediction of a group of rows" };
-  const area = plotArea("Mean prediction against mean outcome", size, both, both, names);
-  area.svg.append(svgEl("line", { x1: area.x(both[0]), y1: area.y(both[0]), x2: area.x(both[1]),
-    y2: area.y(both[1]), stroke: "var(--soft)", "stroke-dasharray": "4 3" }));
-  quality.predicted.forEach((value, k) => area.svg.append(svgEl("circle", {
-    cx: area.x(value), cy: area.y(quality.actual[k]), r: 4.5, fill: "var(--main)" })));
-  return area.svg;
-}
-
 function histogram(quality) {
   const edges = quality.residual_edges, counts = quality.residual_counts;
   const total = counts.reduce((a, b) => a + b, 0) || 1;

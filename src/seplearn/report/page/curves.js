@@ -5,7 +5,7 @@ const open = new Set();  // numbers of the stages whose curves are drawn, and "e
 
 function tellStages() {
   if (isConstant) {
-    put("stages-body", el("p", {}, "There are no stages: every prediction is the same constant."));
+    put("stages-body", el("p", {}, `There are no stages: every ${page.quantity} is the same constant.`));
     return;
   }
   const additive = effects === null ? null : effectsBox();
@@ -46,7 +46,7 @@ function drawEffects() {
   body.replaceChildren(el("div", { class: "tiles" }, shown.map((feature) => el("div", { class: "tile" },
     el("h3", {}, el("span", { class: "clamp", title: feature.name }, feature.name)),
     el("div", { class: "curves" }, curveFigure(feature, effectOf(feature), "effect", state.codes[feature.index],
-      "Main effect: what it adds"))))));
+      hasLink ? `Main effect: what it adds to the ${page.quantity}` : "Main effect: what it adds"))))));
 }
 
 function stageBox(stage, first) {

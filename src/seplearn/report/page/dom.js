@@ -21,19 +21,21 @@ const put = (id, ...children) => document.getElementById(id).replaceChildren(
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-// As many decimals as tell two predictions apart.
-const decimals = (() => {
-  const size = page.spread || Math.abs(page.intercept) || 1;
-  return clamp(2 - Math.floor(Math.log10(size)), 0, 12);
-})();
-
-function show(value) {
-  if (!Number.isFinite(value)) return String(value);
-  if (Math.abs(value) >= 1e15 || decimals > 6) return value.toPrecision(5);
-  const digits = { minimumFractionDigits: Math.min(decimals, 6), maximumFractionDigits: decimals };
-  const text = value.toLocaleString("en-US", digits);
-  return text.replace(/^-(?=[0.,]*$)/, "");
+// With as many decimals as tell two values apart that differ by about ``size``.
+function shower(size) {
+  const decimals = clamp(2 - Math.floor(Math.log10(size)), 0, 12);
+  return (value) => {
+    if (!Number.isFinite(value)) return String(value);
+    if (Math.abs(value) >= 1e15 || decimals > 6) return value.toPrecision(5);
+    const digits = { minimumFractionDigits: Math.min(decimals, 6), maximumFractionDigits: decimals };
+    const text = value.toLocaleString("en-US", digits);
+    return text.replace(/^-(?=[0.,]*$)/, "");
+  };
 }
+
+const show = shower(page.spread || Math.abs(page.intercept) || 1);  // sums and their parts
+const showResponse = hasLink ? shower(page.response_spread || inverse(page.intercept) || 1) : show;
+const showOutcome = (value) => (page.classes ? classNames[value] : showResponse(value));
 
 // An error with three digits that count, whatever the decimals of predictions.
 const showError = (value) => Number(value.toPrecision(3)).toLocaleString("en-US", { maximumSignificantDigits: 3 });
@@ -45,6 +47,7 @@ const short = (value) => {
   if (size !== 0 && (size >= 1e6 || size < 1e-4)) return value.toExponential(1).replace("e+", "e");
   return String(Number(value.toPrecision(4)));
 };
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}\u2026` : text);
 const plural = (n, word) => `${n.toLocaleString("en-US")} ${word}${n === 1 ? "" : "s"}`;
 
@@ -52,3 +55,5 @@ function stateText(value) {
   if (typeof value === "number") return String(Number(value.toPrecision(8)));
   return typeof value === "string" ? value : `(${value.is})`;
 }
+
+const classNames = page.classes && page.classes.map((name) => cut(name, 30));  // of a classifier

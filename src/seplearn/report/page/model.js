@@ -111,9 +111,19 @@ const partsAt = (codes) => ({
   effects: effectsAt(codes),
   stages: stages.map((stage) => contributionOf(stage, codes)),
 });
-const predictionOf = (parts) => parts.stages.reduce((sum, part) => sum + part, page.intercept + parts.effects);
+const sumOf = (parts) => parts.stages.reduce((sum, part) => sum + part, page.intercept + parts.effects);
 
-// The prediction in every bin of one feature, all others held where they are.
+// From the sum of all parts to the prediction, as Link.inverse in Python.
+const hasLink = page.link !== "identity";
+function inverse(sum) {
+  if (!hasLink) return sum;
+  const bounded = Math.min(Math.max(sum, -700), 700);
+  if (page.link === "log") return Math.exp(bounded);
+  const small = Math.exp(-Math.abs(bounded));
+  return (sum >= 0 ? 1 : sum > -700 ? small : 0) / (1 + small);
+}
+
+// The sum in every bin of one feature, all others held where they are.
 function profileOf(feature, codes) {
   const out = new Float64Array(feature.nBins).fill(page.intercept + effectsAt(codes, feature.index));
   if (effects !== null) for (let b = 0; b < feature.nBins; b++) out[b] += effects[feature.offset + b];

@@ -66,6 +66,11 @@ document.getElementById("theme").addEventListener("click", () =>
 document.getElementById("title").textContent = page.title;
 document.getElementById("footer").textContent = `${page.kind} of seplearn ${page.library}. This page `
   + "needs no network; it holds the model and everything it shows.";
+if (hasLink) {
+  document.getElementById("what-is-predicted").textContent = `A constant plus main effects, if the model has any, plus `
+    + `what every stage adds or takes away is the ${page.quantity}; the ${page.response} follows from it alone. Main `
+    + `effects, stages and what matters are told in the ${page.quantity}.`;
+}
 readLink();
 tellShort();
 tellQuality();

@@ -3,22 +3,36 @@
 const order = features.map((_, j) => j);  // the features, what matters most first
 if (page.matters) order.sort((a, b) => page.matters.importance[b] - page.matters.importance[a]);
 
+const LINK_IN_WORDS = {
+  logit: () => `The ${page.response} follows from it: log-odds of 0 are a probability of one half, and 1 more `
+    + "multiplies the odds by about 2.7.",
+  log: () => `The prediction${perExposure} is its exponential: 0.1 more is about a tenth more of the prediction.`,
+};
+
+const tellClasses = (quality) => {
+  const [auc, right] = [quality.scores.AUC, quality.scores.accuracy];
+  if (auc === undefined) return `it explains ${percent(Math.max(quality.explained, 0))} of the loss.`;
+  return `a row of ${classNames[1]} gets a higher probability than one of ${classNames[0]} in ${
+    percent(auc)} of all pairs (AUC), and the likelier class is right for ${percent(right)} of the rows.`;
+};
+
 function tellShort() {
   const best = page.quality[0];
   const parts = [
     (page.summary ? "" : `The model predicts ${page.target} from ${plural(features.length, "feature")}. `) + (!isConstant
-      ? `A prediction is a constant (${show(page.intercept)}) plus ${
+      ? `${hasLink ? `The ${page.quantity}` : "A prediction"} is a constant (${show(page.intercept)}) plus ${
         effects === null ? "" : `the main effect${withEffect.length === 1 ? "" : "s"} of ${
           plural(withEffect.length, "feature")}${stages.length ? " plus " : "."}`}`
         + (stages.length ? `what ${plural(stages.length, "stage")} ${stages.length === 1 ? "adds" : "add"} or `
           + `take${stages.length === 1 ? "s" : ""} away.` : "")
-      : `It found nothing that helps: every prediction is ${show(page.intercept)}.`),
+      : `It found nothing that helps: every prediction is ${showResponse(inverse(page.intercept))}.`)
+      + (hasLink && !isConstant ? ` ${LINK_IN_WORDS[page.link]()}` : ""),
   ];
   if (best) {
     parts.push(`On ${plural(best.n_rows, "row")} ${best.where === "kept"
-      ? "held out when it was made" : "of the table given"} its typical error is `
-      + `${showError(best.mae)}${best.r2 > 0 && best.n_rows > 1
-        ? `; it explains ${percent(best.r2)} of the differences between rows.` : "."}`);
+      ? "held out when it was made" : "of the table given"} ${page.classes ? tellClasses(best)
+      : `its typical error is ${showError(best.mae)}${best.r2 > 0 && best.n_rows > 1
+        ? `; it explains ${percent(best.r2)} of the differences between rows.` : "."}`}`);
   }
   const said = isConstant ? [] : tellSummary();
   put("short-body", said.slice(0, 1), parts.map((text) => el("p", {}, text)), said.slice(1));
@@ -41,28 +55,25 @@ function tellQuality() {
       + "page. With a table that has the target, the report shows errors and calibration."));
     return;
   }
-  put("quality-body", page.quality.map((quality) => [
+  put("quality-body", page.quality.map(qualityPart).flat());
+}
+
+function qualityPart(quality) {
+  const decision = page.classes && quality.cuts.length ? thresholdPanel(quality) : { figures: [], controls: null };
+  return [
     el("p", {}, quality.where === "kept"
       ? `Measured on ${plural(quality.n_rows, "row")} held out when the model was made.`
       : `Measured on the ${plural(quality.n_rows, "row")} of the table given. If the model was `
         + "fitted to these rows, it looks better here than it is."),
-    el("div", { class: "cards" },
-      card(showError(quality.mae), "typical error (mean absolute)"),
-      card(showError(quality.rmse), "root mean squared error"),
-      quality.n_rows > 1 ? card(quality.r2 >= 0 ? percent(quality.r2) : "none",
-        `of the variance explained (R\u00b2 ${quality.r2.toFixed(3)})`) : null),
-    el("div", { class: "pair" },
-      el("figure", {}, calibrationChart(quality), el("figcaption", {},
-        `Are predictions right on average? Rows are put into ${plural(quality.predicted.length, "group")} by `
-        + "their prediction; dots "
-        + "on the dashed line mean that outcomes (upwards) agree with predictions (to the right).")),
-      el("figure", {}, histogram(quality), el("figcaption", {},
+    el("div", { class: "cards" }, scoreCards(quality)),
+    el("div", { class: "pair" }, calibrationFigure(quality),
+      page.classes ? null : el("figure", {}, histogram(quality), el("figcaption", {},
         "How far outcomes lie from predictions. Left of zero the prediction was too high, right of "
-        + "it too low; the outermost bars hold everything beyond."))),
-  ]).flat());
+        + "it too low; the outermost bars hold everything beyond.")),
+      quality.cuts.length > 1 && !page.classes ? gainFigure(quality) : null, decision.figures),
+    decision.controls,
+  ];
 }
-
-const card = (value, text) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, text));
 
 function tellMatters() {
   if (!page.matters || isConstant) {
@@ -82,8 +93,8 @@ function tellMatters() {
         barList("Mean size of the Shapley value by feature", bars.slice(0, 15), (bar) => show(bar.value)),
         bars.length > 15 ? el("p", { class: "note" }, `and ${bars.length - 15} more, each at most `
           + show(bars[15].value)) : null,
-        el("p", { class: "note" }, "By how much the feature moves a prediction, up or down, on average "
-          + "over the rows: the mean size of its Shapley value, in the unit of the prediction.")),
+        el("p", { class: "note" }, `By how much the feature moves ${hasLink ? `the ${page.quantity}` : "a prediction"}, up or down, on `
+          + `average over the rows: the mean size of its Shapley value${hasLink ? "." : ", in the unit of the prediction."}`)),
       el("div", {}, el("h3", {}, "Together"),
         pairs.length ? barList("Share of the variance by pair", pairs, (bar) => percent(bar.value))
           : el("p", {}, "No two features act together beyond what they do alone."),
@@ -99,7 +110,7 @@ function tellShares() {
     .sort((a, b) => b.value - a.value).slice(0, 15);
   return el("details", { id: "shares" }, el("summary", {}, "Alone and with others"),
     barList("Share of the variance of the prediction by feature", bars, (bar) => percent(bar.value)),
-    el("p", { class: "note" }, "How much of the prediction's variance would be gone without the "
+    el("p", { class: "note" }, `How much of the variance of the ${page.quantity} would be gone without the `
       + "feature. The full part of a bar is what it does by itself, the pale part what it "
       + "does together with others; parts done together count for each of them."));
 }

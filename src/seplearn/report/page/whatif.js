@@ -53,6 +53,10 @@ function setValue(j, value) {
   refresh();
 }
 
+// A model with an exposure predicts, without one, what a unit of it has.
+const perExposure = !page.offset ? "" : page.offset.is_exposure ? ` for one unit of ${cut(page.offset.name, 40)}`
+  : ` without what ${cut(page.offset.name, 40)} adds`;
+
 function buildWhatIf() {
   const first = order.slice(0, 12), rest = order.slice(12);
   const grid = (numbers) => el("div", { class: "controls" }, numbers.map((j) => controlFor(features[j])));
@@ -61,9 +65,12 @@ function buildWhatIf() {
       el("summary", {}, `${plural(rest.length, "more feature")}`), grid(rest)) : null),
     el("div", { class: "answer" },
       el("div", { class: "now", role: "status" },
-        el("span", { class: "note" }, "Prediction of ", el("span", {}, cut(page.target, 80))),
+        el("span", { class: "note" }, page.classes ? `${cut(page.target, 80)}: ${page.response}`
+          : `Prediction of ${cut(page.target, 80)}${perExposure}`),
         el("output", { id: "prediction" }),
         el("div", { class: "exact" }, "exactly ", el("span", { id: "exact" })),
+        hasLink ? el("div", {}, `${capital(page.quantity)}: `, el("b", { id: "sum" }),
+          el("div", { class: "exact" }, "exactly ", el("span", { id: "exact-sum" }))) : null,
         el("div", { class: "note", id: "compared" })),
       el("div", { id: "falls" }), el("div", { id: "at-stage" }))),
   el("div", { id: "mini", "aria-hidden": "true" }, el("span", {}, cut(page.target, 40)), el("b", { id: "mini-value" })));
@@ -77,7 +84,7 @@ function rowTools() {
     onchange: () => { startFrom(select.value === "" ? null : Number(select.value)); refresh(); } },
   el("option", { value: "" }, "a typical row"),
   page.rows.map((row, k) => el("option", { value: k }, `row ${row.number}`
-    + (row.actual === null ? "" : ` (outcome ${show(row.actual)})`))));
+    + (row.actual === null ? "" : ` (outcome ${showOutcome(row.actual)})`))));
   const random = () => {
     startFrom(Math.floor(Math.random() * page.rows.length));
     refresh();
@@ -147,10 +154,14 @@ let waiting = false;
 function refresh() {
   state.codes = features.map((feature, j) => binOf(feature, state.values[j]));
   const parts = partsAt(state.codes);
-  const value = predictionOf(parts);
-  document.getElementById("prediction").textContent = show(value);
-  document.getElementById("mini-value").textContent = show(value);
+  const sum = sumOf(parts), value = inverse(sum);
+  document.getElementById("prediction").textContent = showResponse(value);
+  document.getElementById("mini-value").textContent = showResponse(value);
   document.getElementById("exact").textContent = String(value);
+  if (hasLink) {
+    document.getElementById("sum").textContent = show(sum).replace("-", "\u2212");
+    document.getElementById("exact-sum").textContent = String(sum);
+  }
   for (const feature of features) {
     const control = controls[feature.index], now = state.values[feature.index];
     control.update(now, state.codes[feature.index]);
@@ -158,8 +169,8 @@ function refresh() {
     control.note.textContent = remark(feature, now, state.codes[feature.index]);
   }
   document.getElementById("row").value = state.row === null ? "" : String(state.row);
-  compare(value);
-  drawFalls(parts, value);
+  compare(sum);
+  drawFalls(parts, sum);
   writeLinkSoon();
   if (!waiting) {
     waiting = true;
@@ -181,12 +192,17 @@ function remark(feature, value, code) {
   return `${side} all training values (within ${short(low)} to ${short(high)}): it counts as the ${like}.`;
 }
 
-function compare(value) {
-  const before = predictionOf(partsAt(features.map((f, j) => binOf(f, state.start[j]))));
+function compare(sum) {
+  const before = sumOf(partsAt(features.map((f, j) => binOf(f, state.start[j]))));
   const parts = [];
-  if (before !== value) parts.push(`${signed(value - before)} by your changes (it was ${show(before)}).`);
+  if (before !== sum && !hasLink) parts.push(`${signed(sum - before)} by your changes (it was ${show(before)}).`);
+  if (before !== sum && hasLink) {
+    parts.push(`Your changes: ${signed(sum - before)} in the ${page.quantity}, the ${page.link === "logit" ? "odds"
+      : "prediction"} times ${short(Number(Math.exp(sum - before).toPrecision(3)))} (${
+      page.response} was ${showResponse(inverse(before))}).`);
+  }
   const actual = state.row === null ? null : page.rows[state.row].actual;
-  if (actual !== null) parts.push(`The outcome of this row was ${show(actual)}.`);
+  if (actual !== null) parts.push(`The outcome of this row was ${showOutcome(actual)}.`);
   document.getElementById("compared").textContent = parts.join(" ");
 }
 
@@ -194,18 +210,20 @@ function drawProfiles() {
   for (const feature of features) {
     const { chart, effect, box } = controls[feature.index];
     if (!box.offsetParent) continue;
-    const values = profileOf(feature, state.codes);
+    const values = profileOf(feature, state.codes).map(inverse);
     const inside = values.filter((_, b) => feature.frequencies[b] > 0);
     const low = Math.min(...inside), high = Math.max(...inside);
-    const moves = high - low > 1e-4 * (page.spread || Math.abs(high));
-    effect.textContent = moves ? `${show(low)} to ${show(high)}` : "no effect here";
+    const spread = hasLink ? page.response_spread : page.spread;
+    const moves = high - low > 1e-4 * (spread || Math.abs(high));
+    effect.textContent = moves ? `${showResponse(low)} to ${showResponse(high)}` : "no effect here";
     chart.replaceChildren(curveChart(feature, { values }, {
-      label: `Prediction as ${feature.name} changes`, colour: "var(--main)", at: state.codes[feature.index],
-      baseline: null, least: 0.01 * (page.spread || 0), yText: feature.kind === "categorical" ? show : undefined, size: { width: 270, height: 96 }, most: 6 }));
+      label: `${capital(page.response)} as ${feature.name} changes`, colour: "var(--main)", at: state.codes[feature.index],
+      baseline: null, least: 0.01 * (spread || 0), yText: feature.kind === "categorical" ? showResponse : undefined,
+      size: { width: 270, height: 96 }, most: 6 }));
   }
 }
 
-// From the constant to the prediction: main effects together, the largest stages one by one.
+// From the constant to the sum: main effects together, the largest stages one by one.
 function fallsOf(parts) {
   const most = 9, sizes = parts.stages;
   const numbers = sizes.map((_, s) => s).sort((a, b) => Math.abs(sizes[b]) - Math.abs(sizes[a]));
@@ -232,9 +250,9 @@ function drawFalls(parts, value) {
   });
   const focused = document.activeElement?.dataset?.fall;  // the buttons are made anew
   put("falls", el("table", { class: "falls" },
-    el("caption", { class: "note" }, "From the constant to the prediction"),
+    el("caption", { class: "note" }, `From the constant to the ${page.quantity}`),
     el("tbody", {}, el("tr", {}, el("td", {}, "constant"), el("td"), el("td", {}, show(page.intercept))), rows,
-      el("tr", { class: "total" }, el("td", {}, "prediction"), el("td"), el("td", {}, show(value))))));
+      el("tr", { class: "total" }, el("td", {}, page.quantity), el("td"), el("td", {}, show(value))))));
   if (focused !== undefined) document.querySelector(`[data-fall="${focused}"]`)?.focus();
   drawAtStage(parts.stages);
 }
