@@ -314,6 +314,7 @@ def outcomes(estimator):
     return {(r["check_name"], r["status"]) for r in results}
 
 
+@pytest.mark.no_cover
 @pytest.mark.filterwarnings("ignore")
 def test_check_estimator():
     few = {"n_stages": 6, "n_grids": 1, "n_splits": 3, "early_stopping": False}
