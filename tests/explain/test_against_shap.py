@@ -11,10 +11,8 @@ from tests.explained import array
 # What shap and its dependencies warn about on import is not ours to mend.
 @pytest.mark.filterwarnings("ignore")
 def test_shapley_values_agree_with_the_exact_explainer_of_shap(monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            numba.config, "DISABLE_JIT", True
-        )  # to compile it takes longer than to run it
+    with monkeypatch.context() as patch:  # compiling it takes longer than the test
+        patch.setattr(numba.config, "DISABLE_JIT", True)
         shap = pytest.importorskip("shap")
     case = array()
     rows, background = case.X[:15], case.X[-40:]
