@@ -290,8 +290,7 @@ def test_names_of_any_length_are_saved(tmp_path):
 def test_many_levels_and_stages_leave_the_header_small(tmp_path):
     names = np.array([f"{'level' * 20} {k}" for k in range(3_000)])
     frame = pd.DataFrame({"level": np.repeat(names, 2), "rare": np.arange(6_000).astype(str)})
-    few = {"n_grids": 2, "n_splits": 3, "early_stopping": False}
-    model = TSLRegressor(1, refine="scalars", min_category_count=2, random_state=0, **few)
+    model = TSLRegressor(1, refine="scalars", min_category_count=2, random_state=0)
     model.fit(frame, np.arange(6_000) % 7).save(tmp_path / "m.tsl")
     data = (tmp_path / "m.tsl").read_bytes()
     assert int.from_bytes(data[:8], "little") < 10_000
