@@ -7,7 +7,13 @@ DEMO_STAMP := .venv/.installed-demo
 BENCH_STAMP := .venv/.installed-bench
 DOCS_STAMP := .venv/.installed-docs
 
-.PHONY: demo docs test lint types layers browser tests mutants lower-bounds compare nightly benchmarks studies clean
+.PHONY: demo docs test lint types layers kernels browser tests spread mutants lower-bounds compare nightly \
+	benchmarks studies clean
+
+# Libraries are byte-compiled when they are first imported, not at installation, which would take every file of
+# them in turn; so Python must be allowed to keep what it compiled.
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
+unexport PYTHONDONTWRITEBYTECODE
 
 demo: $(DEMO_STAMP)
 	$(BIN)/python examples/masked_interaction.py --output demo
@@ -18,7 +24,11 @@ demo: $(DEMO_STAMP)
 docs: $(DOCS_STAMP)
 	$(BIN)/sphinx-build -W --keep-going -n -b html docs docs/_build/html
 
-test: lint types layers tests
+# What waits for a network or has one core to itself runs two at a time; tests come last and take all cores.
+test:
+	$(MAKE) -j2 $(DEV_STAMP) browser
+	$(MAKE) -j2 types kernels lint layers
+	$(MAKE) spread
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff check .
@@ -39,14 +49,19 @@ browser:
 	  apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
 	|| echo "No Chromium, and it could not be installed: tests of the report page are skipped."
 
-# Kernels are compiled first, by the test of it, so that no two processes do it at the same time. Files
-# of tests are then spread over the cores. Coverage is measured twice and added up: kernels run compiled in
-# one run, where their lines cannot be seen, and a selection runs interpreted in the other.
+# Kernels are compiled first, by the test of it, so that no two processes do it at the same time.
 COMPILATION := tests/test_compilation.py
-SPREAD := -n auto --dist loadfile --cov --cov-report= --cov-fail-under=0
-tests: $(DEV_STAMP) browser
-	$(BIN)/coverage erase
+kernels: $(DEV_STAMP)
 	$(BIN)/python -m pytest $(COMPILATION)
+
+tests: browser kernels
+	$(MAKE) spread
+
+# Files of tests are spread over the cores. Coverage is measured twice and added up: kernels run compiled in
+# one run, where their lines cannot be seen, and a selection runs interpreted in the other.
+SPREAD := -n auto --dist loadfile --cov --cov-report= --cov-fail-under=0
+spread: $(DEV_STAMP)
+	$(BIN)/coverage erase
 	$(BIN)/python -m pytest $(SPREAD) --ignore=$(COMPILATION)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SPREAD) --cov-append -m interpreted tests
 	$(BIN)/coverage report
@@ -101,20 +116,20 @@ studies: $(BENCH_STAMP)
 	$(BIN)/python -m studies $(if $(wildcard $(DATA)/data/datasets.json),--data-dir $(DATA))
 
 $(DEMO_STAMP): pyproject.toml | .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots,cli]' 'pandas>=2.2'
+	$(BIN)/python $(INSTALL) -e '.[plots,cli]' 'pandas>=2.2'
 	touch $@
 
 $(DEV_STAMP): pyproject.toml | .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots,cli]' --group dev
+	$(BIN)/python $(INSTALL) --upgrade 'pip>=25.1'
+	$(BIN)/python $(INSTALL) -e '.[plots,cli]' --group dev
 	touch $@
 
 $(DOCS_STAMP): pyproject.toml | .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots,cli,docs]' 'pandas>=2.2'
+	$(BIN)/python $(INSTALL) -e '.[plots,cli,docs]' 'pandas>=2.2'
 	touch $@
 
 $(BENCH_STAMP): pyproject.toml | .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(BIN)/python $(INSTALL) -e '.[bench]'
 	touch $@
 
 .venv:

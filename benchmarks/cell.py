@@ -80,6 +80,16 @@ def measure(cell: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def row_of(cell: dict[str, Any]) -> dict[str, Any]:
+    """What was measured, or why nothing was: whatever a rival raises becomes its row."""
+    try:
+        return measure(cell)
+    except ImportError as error:
+        return {"status": "skipped", "reason": f"not installed: {error}"}
+    except Exception as error:
+        return {"status": "failed", "reason": f"{type(error).__name__}: {error}"[:500]}
+
+
 def _version(package: str) -> str:
     try:
         return version(package)
@@ -98,14 +108,7 @@ def main() -> None:
     warnings.filterwarnings("ignore")
     parent = int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid()
     Thread(target=_end_with, args=(parent,), daemon=True).start()
-    cell = json.load(sys.stdin)
-    try:
-        row = measure(cell)
-    except ImportError as error:
-        row = {"status": "skipped", "reason": f"not installed: {error}"}
-    except Exception as error:  # whatever a rival raises becomes its row
-        row = {"status": "failed", "reason": f"{type(error).__name__}: {error}"[:500]}
-    print(json.dumps(row))
+    print(json.dumps(row_of(json.load(sys.stdin))))
 
 
 if __name__ == "__main__":

@@ -61,8 +61,14 @@ class Fits:
         self._ended = False
 
     def run_cell(self, cell: dict[str, Any], timeout: float) -> dict[str, Any]:
-        """One cell in a process of its own; a crash or a time-out is a row too."""
+        """The row of one cell, whatever happens to it."""
         started = time.strftime("%Y-%m-%dT%H:%M:%S")
+        row = self.fit_apart(cell, timeout)
+        kept = {name: cell[name] for name in KEY}
+        return kept | {"params": cell["params"], "started": started} | row
+
+    def fit_apart(self, cell: dict[str, Any], timeout: float) -> dict[str, Any]:
+        """One cell in a process of its own; a crash or a time-out is a row too."""
         with subprocess.Popen(
             [sys.executable, "-m", "benchmarks.cell", str(os.getpid())], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
@@ -73,14 +79,12 @@ class Fits:
                 if self._ended:
                     _kill(process)
                 out, errors = process.communicate(json.dumps(cell), timeout)
-                row = _last_line(out, errors, process.returncode)
+                return _last_line(out, errors, process.returncode)
             except subprocess.TimeoutExpired:
-                row = {"status": "timeout", "reason": f"more than {timeout:g} s"}
+                return {"status": "timeout", "reason": f"more than {timeout:g} s"}
             finally:
                 _kill(process)
                 self._running.discard(process)
-        kept = {name: cell[name] for name in KEY}
-        return kept | {"params": cell["params"], "started": started} | row
 
     def end(self) -> None:
         """End all of them, and whatever is started from now on."""

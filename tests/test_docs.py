@@ -71,6 +71,7 @@ def test_links_between_files_lead_somewhere(page):
             assert anchor in heading_anchors(target), f"{link} in {page.name}"
 
 
+@pytest.mark.no_cover  # what pages show has tests of its own; measuring takes as long again
 @pytest.mark.parametrize("page", **named(GUIDE))
 def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch):
     """One after the other, as a reader would run them."""
@@ -141,7 +142,8 @@ def test_the_site_shows_the_report_when_there_is_one(measured, monkeypatch, tmp_
 
 
 def test_pages_name_figures_that_there_are(measured):
+    known = set(measured.substitutions())
     for page in PAGES:
         named_figures = set(re.findall(r"\{\{ (\w+) \}\}", page.read_text(encoding="utf-8")))
         if DOCS in page.parents:
-            assert named_figures <= set(measured.substitutions()), page.name
+            assert named_figures <= known, page.name

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import HistGradientBoostingClassifier, StackingClassifier
+from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.inspection import permutation_importance
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
@@ -314,12 +314,13 @@ def outcomes(estimator):
     return {(r["check_name"], r["status"]) for r in results}
 
 
+@pytest.mark.no_cover
 @pytest.mark.filterwarnings("ignore")
 def test_check_estimator():
     few = {"n_stages": 6, "n_grids": 1, "n_splits": 3, "early_stopping": False}
     # Bins for all values of a column: otherwise they depend on how often a row is there.
     ours = outcomes(TSLClassifier(**few, max_bins=32, main_effects=False))
-    theirs = outcomes(HistGradientBoostingClassifier(max_iter=1))
+    theirs = outcomes(Perceptron())
     failed = {name for name, status in ours if status == "failed"}
     assert failed == set()
     skipped, allowed = ({n for n, s in group if s == "skipped"} for group in (ours, theirs))

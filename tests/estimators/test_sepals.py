@@ -35,6 +35,7 @@ def mixed(n=400):
     return X, y.to_numpy()
 
 
+@pytest.mark.no_cover
 @pytest.mark.filterwarnings("ignore")
 def test_check_estimator():
     results = check_estimator(SepALSRegressor(n_init=1), on_skip=None, on_fail=None)

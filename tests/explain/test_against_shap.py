@@ -1,5 +1,6 @@
 """The `shap` package's exact explainer gives the same values."""
 
+import numba
 import numpy as np
 import pytest
 
@@ -9,8 +10,10 @@ from tests.explained import array
 
 # What shap and its dependencies warn about on import is not ours to mend.
 @pytest.mark.filterwarnings("ignore")
-def test_shapley_values_agree_with_the_exact_explainer_of_shap():
-    shap = pytest.importorskip("shap")
+def test_shapley_values_agree_with_the_exact_explainer_of_shap(monkeypatch):
+    with monkeypatch.context() as patch:  # compiling it takes longer than the test
+        patch.setattr(numba.config, "DISABLE_JIT", True)
+        shap = pytest.importorskip("shap")
     case = array()
     rows, background = case.X[:15], case.X[-40:]
     masker = shap.maskers.Independent(background, max_samples=len(background))

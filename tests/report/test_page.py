@@ -97,10 +97,10 @@ def random_rows(X, n, seed):
 
 def test_the_number_shown_is_the_prediction(model, flats, path, open_page):
     opened = open_page(path)
-    rows = random_rows(flats[0], 200, 1)
-    assert (rows["street"] == "lane").any()
+    rows = random_rows(flats[0], 70, 1)
+    rows.loc[0, "street"] = "lane"  # a rare level
     expected = model.predict(rows)
-    assert len(np.unique(expected)) > 150
+    assert len(np.unique(expected)) > 60
     axes = model.model_.bins.axes
     for row, value in zip(rows.itertuples(index=False), expected, strict=True):
         entered = [on_the_page(axis, v) for axis, v in zip(axes, row, strict=True)]
@@ -136,7 +136,7 @@ def test_main_effects_are_part_of_the_number_shown(additive, flats, tmp_path, op
     path = tmp_path / "additive.html"
     report.write_report(additive, path, flats[0][1_200:])
     opened = open_page(path)
-    rows = random_rows(flats[0], 60, 2)
+    rows = random_rows(flats[0], 25, 2)
     expected = additive.predict(rows)
     sums = additive.predict_effects(rows).sum(axis=1)
     for row, value, added in zip(rows.itertuples(index=False), expected, sums, strict=True):

@@ -7,6 +7,8 @@ import pytest
 
 from studies import approximation as study
 
+pytestmark = pytest.mark.no_cover
+
 
 @pytest.fixture(scope="module")
 def table():

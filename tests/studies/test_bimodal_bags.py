@@ -5,6 +5,8 @@ import pytest
 
 from studies import bimodal_bags as study
 
+pytestmark = pytest.mark.no_cover
+
 
 @pytest.fixture(scope="module")
 def measured():
@@ -27,7 +29,7 @@ def test_joint_refinement_lowers_the_spread_and_the_error(measured):
     assert chosen.prediction_width < 0.2 * paper.prediction_width
 
 
-def test_the_page_is_written(measured, tmp_path):
+def test_the_page_is_written(measured, tmp_path, no_layout):
     study.page(measured, study.TINY).write(tmp_path)
     assert (tmp_path / "bimodal_bags_three_rows.png").exists()
     assert "nan" not in (tmp_path / "bimodal_bags.md").read_text(encoding="utf-8")

@@ -5,6 +5,8 @@ import pytest
 
 from studies import cancellation as study
 
+pytestmark = pytest.mark.no_cover
+
 
 @pytest.fixture(scope="module", params=study.EXAMPLES, ids=lambda example: example.name)
 def measured(request):

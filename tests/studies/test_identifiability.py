@@ -4,6 +4,8 @@ import pytest
 
 from studies import identifiability as study
 
+pytestmark = pytest.mark.no_cover
+
 
 @pytest.fixture(scope="module")
 def measured():

@@ -6,6 +6,8 @@ import pytest
 from seplearn import datasets
 from studies import masked_interaction as study
 
+pytestmark = pytest.mark.no_cover
+
 
 @pytest.fixture(scope="module")
 def measured():

@@ -10,6 +10,8 @@ from studies.california.measure import POINTS, in_region, peaks, stages_by_regio
 from studies.page import dollars
 from tests.studies.stand_ins import bikes, houses, sales
 
+pytestmark = pytest.mark.no_cover
+
 
 @pytest.fixture(scope="module")
 def housing():
@@ -58,7 +60,7 @@ def test_regions_are_open_where_a_bound_is_none(housing):
     assert 0 < inside.sum() < len(inside)
 
 
-def test_california_page(housing, tmp_path):
+def test_california_page(housing, tmp_path, no_layout):
     california.page(housing, california.TINY).write(tmp_path)
     text = (tmp_path / "california.md").read_text(encoding="utf-8")
     for point in (housing.points["desert"], housing.paper_points["desert"]):
@@ -80,7 +82,7 @@ def test_stages_and_intercept_sum_to_the_lines(riding):
     np.testing.assert_allclose(total, riding.lines[bike.SHORT], rtol=1e-9)
 
 
-def test_bike_page(riding, tmp_path):
+def test_bike_page(riding, tmp_path, no_layout):
     bike.page(riding, bike.TINY).write(tmp_path)
     assert (tmp_path / "bike_hours.png").exists()
 
