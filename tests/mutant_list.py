@@ -101,8 +101,7 @@ SWEEP = Group(
         ("        curves.move_halfway_to(before)\n", ""),
         ("        put_on_rows(carrier, curves, axes)\n", ""),
         ("square - shift * (2.0 * total - shift * working)", "square - shift * total"),
-        ("noise = loss.dispersion if loss.dispersion is not None else square", "noise = square"),
-        ("return max(noise, loss.least_dispersion), mass", "return noise, mass"),
+        ("return rules.loss.noise(square / mass), mass", "return square / mass, mass"),
         ("        if _mean_loss(carrier, loss) <= before:\n", "        if True:\n"),
         ("        shift *= 0.5\n", "        shift *= 0.25\n"),
         ("carrier.each(rows.lower, -shift)", "carrier.each(rows.lower, shift)"),
@@ -689,8 +688,7 @@ JOINT = Group(
         ("pull if some is None else pull[some]", "pull[: len(self._some_data.target)]"),
         ("starting_penalties(data) / _information", "starting_penalties(data) * _information"),
         ("    return curvature / noise\n", "    return curvature\n"),
-        ("max(noise, loss.least_dispersion, 1e-300)", "max(noise, 1e-300)"),
-        ("noise = found if loss.dispersion is None else loss.dispersion", "noise = found"),
+        ("max(loss.noise(found), 1e-300)", "max(found, 1e-300)"),
     ),
 )
 
@@ -954,7 +952,7 @@ POWER = Group(
         ("(offset - largest) * (1.0 - self.power)", "offset - largest"),
         ("mean ** (1.0 - 0.5 * self.power)", "mean ** (1.0 - self.power)"),
         ("times - 1.0, 20.0)", "times - 1.0, 30.0)"),
-        ("least_dispersion: ClassVar[float] = 1.0", "least_dispersion: ClassVar[float] = 0.0"),
+        ("return max(found, 1.0)", "return found"),
     ),
 )
 

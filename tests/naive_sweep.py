@@ -138,9 +138,10 @@ class Fit:
 
     @property
     def mean_square(self):
-        """The noise: of yes and no it is known, and of counts at least one."""
+        """The noise: of yes and no half-way to one, as logs, and of counts at least one."""
         found = np.sum(self.huber * self.residual**2) / np.sum(self.weight)
-        return {"squares": found, "logistic": 1.0, "poisson": max(found, 1.0)}[self.rules.family]
+        noise = {"squares": found, "logistic": found**0.5, "poisson": max(found, 1.0)}
+        return noise[self.rules.family]
 
 
 def sweep(fit, n_sweeps=1):

@@ -288,7 +288,7 @@ def test_the_table_of_losses_and_what_a_fit_asks_of_them():
         "quantile": ("identity", 1, 1.0, False),
         "log_loss": ("logit", 0, 1.0, True),
     }
-    known = {name: (loss.dispersion, loss.least_dispersion) for name, loss in LOSSES.items()}
-    assert known.pop("poisson") == (None, 1.0)
-    assert set(known.values()) == {(None, 0.0)}
-    assert (LogLoss().dispersion, LogLoss().least_dispersion) == (1.0, 0.0)
+    noise = {name: (loss.noise(0.25), loss.noise(4.0)) for name, loss in LOSSES.items()}
+    assert noise.pop("poisson") == (1.0, 4.0)
+    assert set(noise.values()) == {(0.25, 4.0)}
+    assert (LogLoss().noise(0.25), LogLoss().noise(4.0)) == (0.5, 2.0)

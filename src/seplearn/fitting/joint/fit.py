@@ -486,8 +486,7 @@ def _around_constant(data: TrainingData, loss: Loss) -> tuple[float, float]:
     response, working = loss.working(data.target, level, data.weight)
     mass = float(data.weight.sum())
     found = float(np.sum(working * (response - level) ** 2)) / mass
-    noise = found if loss.dispersion is None else loss.dispersion
-    return float(working.sum()) / mass, max(noise, loss.least_dispersion, 1e-300)
+    return float(working.sum()) / mass, max(loss.noise(found), 1e-300)
 
 
 def constant_model(data: TrainingData, options: FitOptions) -> SeparationModel:

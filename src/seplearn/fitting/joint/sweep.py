@@ -170,9 +170,7 @@ def settle(carrier: Carrier, curves: Curves, rules: Rules) -> tuple[float, float
     if rules.fit_intercept:
         shift = _move_intercept(carrier, curves, total / working, rules.loss)
         square = max(square - shift * (2.0 * total - shift * working), 0.0)
-    loss = rules.loss
-    noise = loss.dispersion if loss.dispersion is not None else square / mass
-    return max(noise, loss.least_dispersion), mass
+    return rules.loss.noise(square / mass), mass
 
 
 def _move_intercept(carrier: Carrier, curves: Curves, shift: float, loss: Loss) -> float:
