@@ -21,10 +21,10 @@ from seplearn.fitting.options import TrainingData
 from seplearn.fitting.refit import refit_scalars
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.losses import IDENTITY
+from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import select_stages
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
-from seplearn.model.model import SeparationModel
 from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.stage import Stage
 from seplearn.table.columns import Table, open_table
@@ -33,15 +33,16 @@ from seplearn.table.training import known_rows, read_offset, training_rows
 
 
 class SeparationEstimator(BaseEstimator):
-    """An estimator whose fit leaves a :class:`SeparationModel` behind in ``model_``."""
+    """An estimator whose fit leaves a model behind in ``model_``."""
 
     _kind: ClassVar[str]  # its name in model files
     _parameters: ClassVar[tuple[Parameter, ...]]
+    model_: Any  # a SeparationModel, or ClassModels of more than two classes
     target_name_: str | None
-    evaluation_: Evaluation | None
+    evaluation_: Any  # an Evaluation or None; ClassEvaluation of more than two classes
     fit_intercept: bool
 
-    def _store(self, schema: Schema, model: SeparationModel, history: list[StageRecord]) -> None:
+    def _store(self, schema: Schema, model: Model, history: list[StageRecord]) -> None:
         self.model_ = model
         self.history_ = history
         self.n_features_in_ = schema.n_features
@@ -120,6 +121,9 @@ class SeparationEstimator(BaseEstimator):
     def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
         """Bootstrap interval of the prediction, shape (n, 2): lower and upper end.
 
+        Of a classifier it is that of the probability of the second class; of more than two classes
+        those of all, shape (n, K, 2).
+
         How far the fitted mean would move with another sample of rows, given the stages and the
         smoothness that were chosen. Single outcomes vary more, by their noise.
 
@@ -151,6 +155,8 @@ class SeparationEstimator(BaseEstimator):
         """Contribution of every stage, shape (n, n_stages).
 
         With ``intercept_``, and the main effects if there are any, they add up to the prediction.
+        Of more than two classes the shape is (n, K, most stages of a class), with zeros where a
+        class has fewer.
 
         Parameters
         ----------
@@ -171,7 +177,8 @@ class SeparationEstimator(BaseEstimator):
     def predict_effects(self, X: Any) -> FloatArray:
         """Main effect of every feature, shape (n, p); zeros for a model without main effects.
 
-        With ``intercept_`` and the contributions of all stages they add up to the prediction.
+        With ``intercept_`` and the contributions of all stages they add up to the prediction. Of
+        more than two classes the shape is (n, K, p).
 
         Parameters
         ----------
@@ -220,6 +227,8 @@ class SeparationEstimator(BaseEstimator):
         >>> bool(abs(difference).max() < 1e-9)
         True
         """
+        if isinstance(self.model_, ClassModels):
+            raise ValueError("select_stages is for models of one sum; this one has one per class")
         chosen = Subject.of(self).stages(stages)
         if (X is None) != (y is None):
             raise ValueError("X and y must be given both, to refit the lambda, or neither")
@@ -314,7 +323,8 @@ class SeparationEstimator(BaseEstimator):
         ['format', 'version', 'intercept', 'features', 'stages']
         """
         check_is_fitted(self)
-        return to_plain(self.model_, self._schema)
+        classes = getattr(self, "classes_", None)
+        return to_plain(self.model_, self._schema, None if classes is None else classes.tolist())
 
     def _codes(self, X: Any) -> CodeArray:
         check_is_fitted(self)

@@ -69,3 +69,18 @@ class LogLoss(Loss):
         """The gradient, in log-odds where yes and no are as likely: four times as much."""
         gradient: FloatArray = 4.0 * (target - self.link.inverse(eta))
         return gradient
+
+
+class ClassLogLoss:
+    """Of the number of a class among several, whose sums are in the columns of ``eta``.
+
+    It is what is measured; what is minimised for one class after the other is :class:`LogLoss`.
+    """
+
+    def of_rows(self, target: FloatArray, eta: FloatArray) -> FloatArray:
+        """Minus the log of the probability of the class that happened, before weights."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            away = eta - eta.max(axis=1, keepdims=True)
+        own = away[np.arange(len(target)), target.astype(np.int64)]
+        losses: FloatArray = np.log(np.exp(away).sum(axis=1)) - own
+        return losses
