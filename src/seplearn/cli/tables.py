@@ -27,6 +27,7 @@ from seplearn.cli.csv_text import CsvText
 from seplearn.cli.text import is_terminal, note, printable
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.load import load_model
+from seplearn.model.classes import ClassModels
 from seplearn.explain.axes import count
 from seplearn.table.binning import Axis
 
@@ -200,7 +201,7 @@ def _printable_table(table: pa.Table) -> pa.Table:
 def open_model(path: str) -> SeparationEstimator:
     """The model in a file; the error for a missing file says how to make one."""
     try:
-        return load_model(path)
+        model = load_model(path)
     except FileNotFoundError as error:
         message = (
             f"there is no model file {path!r}; seplearn fit TABLE --target NAME -o {path} makes one"
@@ -208,6 +209,12 @@ def open_model(path: str) -> SeparationEstimator:
         raise FileNotFoundError(message) from error
     except IsADirectoryError as error:
         raise ValueError(f"model must be a file, got the folder {path!r}") from error
+    if isinstance(model.model_, ClassModels):
+        raise ValueError(
+            f"the model in {path!r} has {len(model.model_.models)} classes, and commands know models "
+            "of one sum only; in Python seplearn.load_model reads it"
+        )
+    return model
 
 
 def feature_batches(

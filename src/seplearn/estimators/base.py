@@ -26,7 +26,6 @@ from seplearn.model.edit import select_stages
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
 from seplearn.model.record import SizePath, StageRecord
-from seplearn.model.stage import Stage
 from seplearn.table.columns import Table, open_table
 from seplearn.table.schema import Schema
 from seplearn.table.training import known_rows, read_offset, training_rows
@@ -72,34 +71,36 @@ class SeparationEstimator(BaseEstimator):
         return tags
 
     @property
-    def stages_(self) -> tuple[Stage, ...]:
+    def stages_(self) -> Any:
         check_is_fitted(self)
         return self.model_.stages
 
     @property
-    def stage_names_(self) -> tuple[str, ...]:
+    def stage_names_(self) -> Any:
         check_is_fitted(self)
         return self.model_.stage_names(self._schema.labels)
 
     @property
-    def intercept_(self) -> float:
+    def intercept_(self) -> Any:
         check_is_fitted(self)
         return self.model_.intercept
 
     @property
     def size_paths_(self) -> tuple[SizePath, ...]:
         check_is_fitted(self)
-        return self.model_.size_paths
+        paths: tuple[SizePath, ...] = self.model_.size_paths
+        return paths
 
     @property
     def reading_size_(self) -> int:
         check_is_fitted(self)
-        return self.model_.reading_size
+        return int(self.model_.reading_size)
 
     @property
     def turning_points_(self) -> IntArray:
         check_is_fitted(self)
-        return self.model_.turning_points
+        counts: IntArray = self.model_.turning_points
+        return counts
 
     def predict(self, X: Any) -> FloatArray:
         """Predicted target, shape (n,): the intercept plus main effects and all stages.
@@ -108,13 +109,13 @@ class SeparationEstimator(BaseEstimator):
         ----------
         X : array-like of shape (n, p)
         """
-        sums = self._sums(X)
-        return self.model_.link.inverse(sums)
+        prediction: FloatArray = self.model_.link.inverse(self._sums(X))
+        return prediction
 
     def _sums(self, X: Any, offset: Any = None) -> FloatArray:
         """The sums of intercept, main effects, stages and offsets: what a link takes."""
         codes = self._codes(X)
-        sums = self.model_.predict(codes)
+        sums: FloatArray = self.model_.predict(codes)
         added = read_offset(offset, len(codes))
         return sums if added is None else sums + added
 
@@ -149,7 +150,8 @@ class SeparationEstimator(BaseEstimator):
                 "predict_interval needs bootstrap replicates: fit with "
                 "n_bootstrap=100 (SepALSRegressor, and select_stages with rows given, make none)"
             )
-        return self.model_.link.inverse(self.model_.interval(codes, share))
+        ends: FloatArray = self.model_.link.inverse(self.model_.interval(codes, share))
+        return ends
 
     def predict_stages(self, X: Any) -> FloatArray:
         """Contribution of every stage, shape (n, n_stages).
@@ -171,8 +173,8 @@ class SeparationEstimator(BaseEstimator):
         >>> bool(abs(total - model.predict(X)).max() < 1e-9)
         True
         """
-        codes = self._codes(X)
-        return self.model_.contributions(codes)
+        contributions: FloatArray = self.model_.contributions(self._codes(X))
+        return contributions
 
     def predict_effects(self, X: Any) -> FloatArray:
         """Main effect of every feature, shape (n, p); zeros for a model without main effects.
@@ -193,8 +195,8 @@ class SeparationEstimator(BaseEstimator):
         >>> bool(abs(model.intercept_ + parts - model.predict(X)).max() < 1e-9)
         True
         """
-        codes = self._codes(X)
-        return self.model_.effect_values(codes)
+        values: FloatArray = self.model_.effect_values(self._codes(X))
+        return values
 
     def select_stages(
         self, stages: Any, X: Any = None, y: Any = None, sample_weight: Any = None
@@ -332,7 +334,8 @@ class SeparationEstimator(BaseEstimator):
 
     def _codes_of(self, table: Table) -> CodeArray:
         columns = self._schema.columns_in(table, type(self).__name__)
-        return self.model_.bins.codes(table, columns)
+        codes: CodeArray = self.model_.bins.codes(table, columns)
+        return codes
 
 
 class SeparationRegressor(RegressorMixin, SeparationEstimator):

@@ -252,7 +252,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
             )
         return int(labels.index(label))
 
-    def evaluate(
+    def evaluate(  # type: ignore[override]
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, keep: bool = False
     ) -> Evaluation | ClassEvaluation:
         """Errors and calibration of the probabilities.

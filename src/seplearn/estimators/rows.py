@@ -74,7 +74,5 @@ def fit_rows(
         reference = reference_rows(data, int(options.background_size))
     to_y = (unit.scale, unit.origin, loss.degree)
     link = SOFTMAX if options.has_many_classes else loss.link
-    model = of_each(
-        model, lambda one: scaled(replace(one, reference=reference, link=link), *to_y)
-    )
+    model = of_each(model, lambda one: scaled(replace(one, reference=reference, link=link), *to_y))
     return model, [record.scaled(*to_y) for record in records]

@@ -217,8 +217,8 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         offset : array-like of shape (n,), optional
             Added to the sum, as in ``fit``.
         """
-        sums = self._sums(X, offset)
-        return self.model_.link.inverse(sums)
+        prediction: FloatArray = self.model_.link.inverse(self._sums(X, offset))
+        return prediction
 
     def predict_sum(self, X: Any, offset: Any = None) -> FloatArray:
         """The sum itself, shape (n,): what explanations add up to.

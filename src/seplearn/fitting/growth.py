@@ -407,9 +407,7 @@ def _finish(
     return list(starts.values()), _history(growth.rounds[:size], starts)
 
 
-def _history(
-    rounds: list[list[StageRecord | None]], starts: dict[int, Any]
-) -> list[StageRecord]:
+def _history(rounds: list[list[StageRecord | None]], starts: dict[int, Any]) -> list[StageRecord]:
     """The records of every start, one after the other; the last of each is of the model as it is.
 
     ``starts`` says which of the fits in a round each of them is.

@@ -12,6 +12,7 @@ from seplearn._params import TSLParameters
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, SortedRows
 from seplearn.kernels.sums import sort_by_bin
 from seplearn.losses import LOSSES, ClassLogLoss, LogLoss, Loss
+from seplearn.losses.log_loss import OF_SEVERAL_CLASSES
 from seplearn.table.binning import Bins
 
 LOG_LOSS = "log_loss"
@@ -42,7 +43,8 @@ class FitOptions(TSLParameters):
     @property
     def loss_function(self) -> Loss:
         """What the parameter ``loss`` names, or the log-loss of a classifier."""
-        known = LOSSES | {LOG_LOSS: LogLoss()}
+        of_classes = LogLoss(OF_SEVERAL_CLASSES) if self.has_many_classes else LogLoss()
+        known = LOSSES | {LOG_LOSS: of_classes}
         return known[self.loss].with_shape(self.power, self.quantile)
 
     def measure(self, target: FloatArray, weight: FloatArray) -> Loss | ClassLogLoss:

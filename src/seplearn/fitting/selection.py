@@ -55,7 +55,8 @@ class HeldOut:
     def losses(self, prediction: FloatArray) -> FloatArray:
         """The loss of every row; infinite where a prediction is no number.
 
-        Predictions are sums: one of every row, or one of every row and class. NaN would be taken for the smallest of all losses.
+        Predictions are sums: one of every row, or one of every row and class. NaN would be taken
+        for the smallest of all losses.
         """
         with np.errstate(over="ignore"):
             losses = self.loss.of_rows(self.target, (prediction.T + self.offset).T)

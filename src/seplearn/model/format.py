@@ -330,11 +330,7 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
         size_paths=_size_paths(header["size_paths"]),
         link=LINKS[link],
     )
-    model: Model
-    if sums is None:
-        model = _one_model(shared, arrays)
-    else:
-        model = _class_models(shared, sums, arrays)
+    model = _one_model(shared, arrays) if sums is None else _class_models(shared, sums, arrays)
     scalars = Supply(floats(arrays["history_scalars"], "scalars", (None, 2), math.inf), "scalars")
     require(isinstance(header["history"], list), "history must be a list")
     history = tuple(read_record(record, scalars) for record in header["history"])
@@ -504,9 +500,7 @@ def _check_log_scales(values: FloatArray) -> None:
     require(bool(sound.all()), "size of a coefficient")
 
 
-def _replicates(
-    model: SeparationModel, arrays: Arrays, most: int
-) -> tuple[SeparationModel, ...]:
+def _replicates(model: SeparationModel, arrays: Arrays, most: int) -> tuple[SeparationModel, ...]:
     branches = _branches([model])
     intercepts = floats(arrays["replicate_intercepts"], "replicate_intercepts", (None,))
     require(len(intercepts) <= most, "number of replicates")

@@ -240,9 +240,7 @@ class ClassFits:
         other = copy.copy(self)
         other.fits = [fit.reweighted(weight) for fit in self.fits]
         other._sweep(n_sweeps, rate=0.0)
-        return tuple(
-            fit.move_to(moved) for fit, moved in zip(self.fits, other.fits, strict=True)
-        )
+        return tuple(fit.move_to(moved) for fit, moved in zip(self.fits, other.fits, strict=True))
 
     def moved(self, move: tuple[Move, ...], centre: tuple[Move, ...]) -> ClassModels:
         """The models with a move away from ``centre`` added to their curves."""
@@ -271,8 +269,9 @@ def class_constants(data: TrainingData, options: FitOptions) -> FloatArray:
         return np.zeros(options.n_classes)
     numbers = data.target.astype(np.int64)
     masses = np.bincount(numbers, weights=data.weight, minlength=options.n_classes)
-    logs: FloatArray = np.log(np.maximum(masses, 0.5))
-    return logs - logs.mean()
+    logs = np.log(np.maximum(masses, 0.5))
+    constants: FloatArray = logs - logs.mean()
+    return constants
 
 
 def constant_models(data: TrainingData, options: FitOptions) -> ClassModels:
@@ -284,6 +283,4 @@ def constant_models(data: TrainingData, options: FitOptions) -> ClassModels:
 def _centred(models: list[SeparationModel]) -> ClassModels:
     """The models with constants of mean zero: what all sums share says nothing."""
     mean = float(np.mean([model.intercept for model in models]))
-    return ClassModels(
-        tuple(replace(model, intercept=model.intercept - mean) for model in models)
-    )
+    return ClassModels(tuple(replace(model, intercept=model.intercept - mean) for model in models))

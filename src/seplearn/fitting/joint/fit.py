@@ -270,7 +270,8 @@ class JointFit:
     @property
     def sums(self) -> FloatArray:
         """The sums of the curves on all rows, without the offset."""
-        return self._eta - np.concatenate([block.offset for block in self._carrier.blocks])
+        sums: FloatArray = self._eta - np.concatenate([b.offset for b in self._carrier.blocks])
+        return sums
 
     def put_offset(self, offset: FloatArray) -> None:
         """Let something else be added to the curves from here on; the rows' problem follows."""
