@@ -24,7 +24,7 @@ from seplearn import TSLClassifier, explain, load_model
 from seplearn.cli import command_line
 from seplearn.losses.links import class_shares
 from seplearn.model.evaluation import Evaluation
-from seplearn.report import write
+from seplearn.report import write_report
 from tests import naive
 from tests.explained import EXPLANATIONS, NAMES, table
 
@@ -151,9 +151,7 @@ def test_threads_and_copies_predict_the_same_bits():
 def chosen():
     """Sizes chosen in both forms on parts of the rows."""
     X, y = data()
-    return TSLClassifier(**GROWING | {"main_effects": "auto"}).fit(
-        X, y, callback=one_round
-    )
+    return TSLClassifier(**GROWING | {"main_effects": "auto"}).fit(X, y, callback=one_round)
 
 
 def test_the_size_is_chosen_by_the_log_loss_of_held_out_rows():
@@ -219,7 +217,7 @@ def letters():
 def test_many_classes():
     X, y = letters()
     options = GROWING | {"main_effects": True, "n_grids": 1}
-    model = TSLClassifier(**options).fit(X, y, eval_set=(X[::20], y[::20]), callback=one_round)
+    model = TSLClassifier(**options).fit(X, y, eval_set=(X[::5], y[::5]), callback=one_round)
     assert model.predict_proba(X).shape == (520, 26)
     assert model.score(X, y) > 0.6
 
@@ -335,12 +333,21 @@ def test_an_evaluation_has_the_log_loss_the_accuracy_and_every_class():
         model.evaluate(X, ["snow"] * 400)
 
 
+@cache
+def of_many_stages():
+    X, y = data()
+    return TSLClassifier(**QUICK | {"n_stages": 4}, main_effects=False).fit(X, y)
+
+
 def views():
-    model = fitted(main_effects=False)
+    model = of_many_stages()
     scores = model.decision_function(data()[0])
-    yield model.for_class("wet"), scores[:, 2], "score of wet"
-    yield model.for_class("wet", against="dry"), scores[:, 2] - scores[:, 0], (
-        "log-odds of wet against dry"
+    most = int(np.argmax([len(own) for own in model.stages_]))
+    yield model.for_class(LABELS[most]), scores[:, most], f"score of {LABELS[most]}"
+    yield (
+        model.for_class("wet", against="dry"),
+        scores[:, 2] - scores[:, 0],
+        ("log-odds of wet against dry"),
     )
 
 
@@ -412,25 +419,25 @@ def test_a_class_must_be_one_of_the_model():
 def test_the_page_and_the_command_line_refuse_plainly(tmp_path):
     fitted().save(tmp_path / "m.tsl")
     with pytest.raises(ValueError, match="whose prediction is the sum of their curves"):
-        write(fitted(), tmp_path / "page.html")
+        write_report(fitted(), tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
     result = CliRunner().invoke(command_line, ["info", str(tmp_path / "m.tsl")])
     assert result.exit_code != 0
-    assert "has 3 classes, and commands know models of one sum only" in str(
-        result.output
-    ) + str(result.exception)
+    assert "has 3 classes, and commands know models of one sum only" in str(result.output) + str(
+        result.exception
+    )
 
 
 def test_tools_of_scikit_learn():
     X, y = data()
-    X = X[[NAMES[1], NAMES[2], NAMES[4]]].to_numpy(dtype=float)
-    quick = TSLClassifier(**QUICK | {"n_grids": 1}, main_effects=True).set_params(n_stages=8)
+    X = X[[NAMES[1], NAMES[4]]].to_numpy(dtype=float)
+    quick = TSLClassifier(**QUICK | {"n_stages": 1, "n_grids": 1})
     calibrated = CalibratedClassifierCV(quick, cv=2).fit(X, y)
     assert calibrated.predict_proba(X).shape == (400, 3)
     linear = ("linear", LogisticRegression(max_iter=1000))
     stack = StackingClassifier([("tsl", quick), linear], cv=2).fit(X, y)
-    assert stack.score(X, y) > 0.5
+    assert stack.score(X, y) > 0.4
     search = GridSearchCV(quick, {"n_splits": [4, 8]}, scoring="neg_log_loss", cv=2).fit(X, y)
     assert -1.1 < search.best_score_ < 0.0
     found = permutation_importance(search, X, y, n_repeats=2, random_state=0)
-    assert found.importances_mean.max() > 0.05
+    assert found.importances_mean.max() > 0.02

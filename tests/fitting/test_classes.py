@@ -44,9 +44,7 @@ def new_fits(data, n_classes=3, main_effects=False, **given):
 def twins(fits):
     """The oracle's view of the fit of every class."""
     given = {"family": "logistic", "restraint": OF_SEVERAL_CLASSES, "rate": 1.0}
-    return [
-        twin(fit, fit.data, FREE, energy=fit._energy, **given) for fit in fits.fits
-    ]
+    return [twin(fit, fit.data, FREE, energy=fit._energy, **given) for fit in fits.fits]
 
 
 @settings(max_examples=8)

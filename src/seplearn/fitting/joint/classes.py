@@ -188,7 +188,7 @@ class ClassFits:
     def settle(self) -> None:
         """Flatten what says nothing in the end, and let the rest make up for it."""
         for fit in self.fits:
-            fit.prune_at_last()
+            fit.prune_at_last(self.n_classes - 1)
         self._sweep(SWEEPS_AFTER_PRUNING, DAMPED)
 
     def _prune_quiet(self) -> None:

@@ -217,9 +217,12 @@ class JointFit:
         """Flatten curves that say nothing while the model grows; how many stages said nothing."""
         return self._prune(_QUIET)
 
-    def prune_at_last(self) -> None:
-        """Flatten curves that say nothing in the end."""
-        self._prune(max(_QUIET_AT_LAST, _QUIET_ROWS / self._mass))
+    def prune_at_last(self, n_sums: int = 1) -> None:
+        """Flatten curves that say nothing in the end.
+
+        Where a row has several sums to be known, what it may lose by that is divided among them.
+        """
+        self._prune(max(_QUIET_AT_LAST / n_sums, _QUIET_ROWS / self._mass))
 
     def _prune(self, share: float) -> int:
         """Flatten curves that move predictions by less than a share of the noise."""
