@@ -22,6 +22,7 @@ from sklearn.model_selection import GridSearchCV
 
 from seplearn import TSLClassifier, explain, load_model
 from seplearn.cli import command_line
+from seplearn.fitting import growth
 from seplearn.losses.links import class_shares
 from seplearn.model.evaluation import Evaluation
 from seplearn.report import write_report
@@ -176,8 +177,6 @@ def test_the_size_is_chosen_by_the_log_loss_of_held_out_rows():
 
 def test_a_stage_that_spoils_held_out_rows_is_taken_back(monkeypatch):
     """Of one class; the others get theirs."""
-    from seplearn.fitting import growth  # noqa: PLC0415
-
     plain = growth._Trial.keeps
     tried = []
 

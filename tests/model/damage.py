@@ -211,7 +211,7 @@ def sums_of(model, X):
 
 
 def _subjects(model, X):
-    """The model itself, or what can be explained of a model of several classes; all else is done."""
+    """The model, or what can be explained of one of several classes; all else is done here."""
     if not hasattr(model, "classes_"):
         model.evaluate(X, np.arange(len(X)))
         if model.model_.replicates:

@@ -248,7 +248,7 @@ def test_the_plain_form_is_json_and_scores(main_effects):
     text = json.dumps(model.to_dict(), allow_nan=False)
     page = Path(seplearn.__file__).parents[2] / "docs" / "model-json.md"
     scorer = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
-    assert scorer.count("\n") <= 30
+    assert scorer.count("\n") <= 40
     scope: dict[str, Any] = {}
     exec(scorer, scope)
     rows = [

@@ -40,7 +40,9 @@ def files(data, tmp_path_factory):
 def of_three(X, y):
     """A model of three classes, with main effects and bands."""
     three = np.array(["high", "low", "middle"])[np.digitize(y, [-1.0, 1.0])]
-    model = TSLClassifier(**QUICK, n_bootstrap=2, main_effects=True).fit(X, three)
+    options = QUICK | {"n_stages": 3, "n_grids": 2, "n_splits": 8}
+    model = TSLClassifier(**options, n_bootstrap=2, main_effects=True).fit(X, three)
+    assert any(model.stages_)
     model.evaluate(X, three, keep=True)
     return model
 
@@ -88,6 +90,10 @@ def one_sum(name, value):
     return lambda header: header["sums"][0].update({name: value})
 
 
+def without_effects(header):
+    next(one for one in header["sums"] if one["effects"])["effects"] = False
+
+
 def evaluated():
     return lambda header: header["evaluation"]["of_class"].pop()
 
@@ -114,11 +120,11 @@ DAMAGES: dict[str, Any] = {
     "sums of two classes": ("logit", field("sums", []), "sums belong to several classes"),
     "another link of sums": ("softmax", field("link", "logit"), "sums belong to several"),
     "sums that are no list": ("softmax", field("sums", {}), "sums of three classes or more"),
-    "two sums": ("softmax", lambda header: header["sums"].pop(), "are left over|shape|effects"),
+    "two sums": ("softmax", lambda header: header["sums"].pop(), "three classes or more"),
     "a sum too short": ("softmax", one_sum("n_stages", 10**6), "too few stages"),
     "a constant that is none": ("softmax", one_sum("intercept", None), "a number is expected"),
     "effects that are none": ("softmax", one_sum("effects", 1), "True or False"),
-    "fewer effects": ("softmax", one_sum("effects", False), "shape or type|main effects"),
+    "other effects": ("softmax", without_effects, "shape or type|main effects"),
     "a sum of more": ("softmax", one_sum("scale", 1.0), "fields of a sum"),
     "an evaluation of two": ("softmax", evaluated(), "evaluations of the classes"),
     "no list": ("logit", classes(labels="no"), "two classes"),

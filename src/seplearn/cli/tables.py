@@ -27,8 +27,8 @@ from seplearn.cli.csv_text import CsvText
 from seplearn.cli.text import is_terminal, note, printable
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.load import load_model
-from seplearn.model.classes import ClassModels
 from seplearn.explain.axes import count
+from seplearn.model.classes import ClassModels
 from seplearn.table.binning import Axis
 
 PIPE = "-"
@@ -211,8 +211,8 @@ def open_model(path: str) -> SeparationEstimator:
         raise ValueError(f"model must be a file, got the folder {path!r}") from error
     if isinstance(model.model_, ClassModels):
         raise ValueError(
-            f"the model in {path!r} has {len(model.model_.models)} classes, and commands know models "
-            "of one sum only; in Python seplearn.load_model reads it"
+            f"the model in {path!r} has {len(model.model_.models)} classes, and commands know "
+            "models of one sum only; in Python seplearn.load_model reads it"
         )
     return model
 
