@@ -229,6 +229,7 @@ class SeparationEstimator(BaseEstimator):
         >>> bool(abs(difference).max() < 1e-9)
         True
         """
+        check_is_fitted(self)
         if isinstance(self.model_, ClassModels):
             raise ValueError("select_stages is for models of one sum; this one has one per class")
         chosen = Subject.of(self).stages(stages)
