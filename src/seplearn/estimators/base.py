@@ -109,7 +109,8 @@ class SeparationEstimator(BaseEstimator):
         ----------
         X : array-like of shape (n, p)
         """
-        prediction: FloatArray = self.model_.link.inverse(self._sums(X))
+        sums = self._sums(X)
+        prediction: FloatArray = self.model_.link.inverse(sums)
         return prediction
 
     def _sums(self, X: Any, offset: Any = None) -> FloatArray:
@@ -173,7 +174,8 @@ class SeparationEstimator(BaseEstimator):
         >>> bool(abs(total - model.predict(X)).max() < 1e-9)
         True
         """
-        contributions: FloatArray = self.model_.contributions(self._codes(X))
+        codes = self._codes(X)
+        contributions: FloatArray = self.model_.contributions(codes)
         return contributions
 
     def predict_effects(self, X: Any) -> FloatArray:
@@ -195,7 +197,8 @@ class SeparationEstimator(BaseEstimator):
         >>> bool(abs(model.intercept_ + parts - model.predict(X)).max() < 1e-9)
         True
         """
-        values: FloatArray = self.model_.effect_values(self._codes(X))
+        codes = self._codes(X)
+        values: FloatArray = self.model_.effect_values(codes)
         return values
 
     def select_stages(

@@ -217,7 +217,8 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         offset : array-like of shape (n,), optional
             Added to the sum, as in ``fit``.
         """
-        prediction: FloatArray = self.model_.link.inverse(self._sums(X, offset))
+        sums = self._sums(X, offset)
+        prediction: FloatArray = self.model_.link.inverse(sums)
         return prediction
 
     def predict_sum(self, X: Any, offset: Any = None) -> FloatArray:
