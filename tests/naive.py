@@ -351,3 +351,33 @@ def learned_penalties(A, S, curve, mu, side, curvature, noise, n_bins, n_ordered
     if n_ordered >= 20:  # neighbours are tied at least as far as a fiftieth of the axis
         new[0] = np.clip(new[0], (n_ordered / 50) ** 2 * new[1], 1e3)
     return new, freedom
+
+
+def softmax(sums):
+    """Probabilities of the classes from their sums, (n, K)."""
+    sizes = [[math.exp(value - max(row)) for value in row] for row in sums]
+    return np.array([[size / math.fsum(row) for size in row] for row in sizes])
+
+
+def softmax_fit(design, classes, weight, penalties, n_steps=50):
+    """Coefficients (columns, K) of penalised softmax regression: Newton with the dense Hessian.
+
+    The loss is minus the log of the probability of what happened plus half of b' S b of every
+    class with its own S; its Hessian has the blocks X' W (delta_kj p_k - p_k p_j) X.
+    """
+    n_columns, n_classes = design.shape[1], max(classes) + 1
+    happened = np.eye(n_classes)[classes]
+    coefficients = np.zeros((n_columns, n_classes))
+    for _ in range(n_steps):
+        shares = softmax(design @ coefficients)
+        slope = design.T @ (weight[:, None] * (shares - happened))
+        for k, penalty in enumerate(penalties):
+            slope[:, k] += penalty @ coefficients[:, k]
+        hessian = np.zeros((n_classes, n_columns, n_classes, n_columns))
+        for k, j in itertools.product(range(n_classes), repeat=2):
+            bend = weight * shares[:, k] * ((k == j) - shares[:, j])
+            hessian[k, :, j, :] = design.T @ (bend[:, None] * design) + (k == j) * penalties[k]
+        size = n_classes * n_columns
+        step = np.linalg.lstsq(hessian.reshape(size, size), slope.T.ravel(), rcond=None)[0]
+        coefficients -= step.reshape(n_classes, n_columns).T
+    return coefficients

@@ -62,6 +62,7 @@ class Rules:
     learns: bool = True
     rate: float = 1.0
     family: str = "squares"  # or "logistic", "poisson"
+    restraint: float = 1e-4  # of log-odds
 
 
 @dataclass
@@ -108,7 +109,8 @@ class Fit:
 
         Of least squares Huber's weights. Of others the problem of Newton's method: the response
         eta + gradient / curvature with the weight curvature, which is raised for a row that would
-        ask for a step of more than 100. Log-odds are held near zero by 1e-4 / 2 times their square.
+        ask for a step of more than 100. Log-odds are held near zero by the restraint, half of it
+        times their square.
         """
         if self.rules.family == "squares":
             pairs = zip(self.weight, self.residual, strict=True)
@@ -117,8 +119,8 @@ class Fit:
         eta = self.eta
         if self.rules.family == "logistic":
             mean = 1.0 / (1.0 + np.exp(-eta))
-            gradient = self.target - mean - 1e-4 * eta
-            curvature = mean * (1.0 - mean) + 1e-4
+            gradient = self.target - mean - self.rules.restraint * eta
+            curvature = mean * (1.0 - mean) + self.rules.restraint
         else:
             curvature = np.exp(eta)
             gradient = self.target - curvature
@@ -131,7 +133,8 @@ class Fit:
         """Sum of the losses of all rows: minus the log-likelihood, up to what is the same."""
         eta = self.eta
         if self.rules.family == "logistic":
-            rows = np.log1p(np.exp(eta)) - self.target * eta + 0.5e-4 * eta**2
+            rows = np.log1p(np.exp(eta)) - self.target * eta
+            rows = rows + 0.5 * self.rules.restraint * eta**2
         else:
             rows = np.exp(eta) - self.target * eta
         return np.sum(self.weight * rows)
@@ -156,6 +159,19 @@ def sweep(fit, n_sweeps=1):
     fit.weigh()
     move_intercept(fit)
     return fit.mean_square
+
+
+def sweep_classes(fits, n_sweeps=1):
+    """Softmax: every class in turn, the sums of the others as they are at that moment.
+
+    With those fixed, minus the log of a class's probability is that of yes and no whose log-odds
+    are its own sum minus the log of the sum of the exponentials of the others.
+    """
+    for _ in range(n_sweeps):
+        for k, fit in enumerate(fits):
+            others = [other.eta - other.offset for j, other in enumerate(fits) if j != k]
+            fit.offset = -np.log(np.sum(np.exp(others), axis=0))
+            sweep(fit)
 
 
 def sweep_once(fit):

@@ -6,16 +6,29 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seplearn import datasets, explain, report
     from seplearn._errors import ModelFormatError
+    from seplearn.estimators.class_view import ClassView
     from seplearn.estimators.classifier import TSLClassifier
     from seplearn.estimators.load import load_model
     from seplearn.estimators.sepals import SepALSRegressor
     from seplearn.estimators.tsl import TSLRegressor
-    from seplearn.model import Branch, Evaluation, SeparationModel, SizePath, Stage, StageRecord
+    from seplearn.model import (
+        Branch,
+        ClassEvaluation,
+        ClassModels,
+        Evaluation,
+        SeparationModel,
+        SizePath,
+        Stage,
+        StageRecord,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Branch",
+    "ClassEvaluation",
+    "ClassModels",
+    "ClassView",
     "Evaluation",
     "ModelFormatError",
     "SepALSRegressor",
@@ -35,6 +48,9 @@ __all__ = [
 # Names are fetched when they are first used: scikit-learn and numba take a second to import.
 _PLACES = {
     "Branch": "seplearn.model",
+    "ClassEvaluation": "seplearn.model",
+    "ClassModels": "seplearn.model",
+    "ClassView": "seplearn.estimators.class_view",
     "Evaluation": "seplearn.model",
     "ModelFormatError": "seplearn._errors",
     "SepALSRegressor": "seplearn.estimators.sepals",

@@ -377,7 +377,7 @@ CLASSIFIER_PARAMETERS: tuple[Parameter, ...] = (
         None,
         ClassWeights(),
         "What a row counts besides its ``sample_weight``, by its class: None, 'balanced' (the rows "
-        "of either class count the same in all), or a weight per class, as a dict. Probabilities "
+        "of every class count the same in all), or a weight per class, as a dict. Probabilities "
         "are then those of a table in which the classes have these shares.",
     ),
 )

@@ -231,7 +231,7 @@ def test_explain_info_and_summary_say_what_is_summed(folder, classifier, counts)
 
 
 BAD = [
-    ("three", [], "Only binary classification is supported"),
+    ("three", [], "has 3 classes, and commands know two"),
     ("bought", ["--task", "regression"], "column 'bought' must hold numbers"),
     ("bought", ["--loss", "huber"], "--loss is for numbers, but 'bought' holds classes"),
     ("bought", ["--offset", "years"], "--offset is for numbers, but 'bought' holds classes"),

@@ -142,7 +142,8 @@ def refined(fit, dtype=np.uint8):
     given = dict(vars(fit.rules))
     threshold, learns = given.pop("threshold"), given.pop("learns")
     squares = SquaredError() if math.isinf(threshold) else Huber(threshold)
-    loss = {"logistic": LogLoss(), "poisson": Poisson()}.get(given.pop("family"), squares)
+    logistic = LogLoss(given.pop("restraint"))
+    loss = {"logistic": logistic, "poisson": Poisson()}.get(given.pop("family"), squares)
     rules = SweepRules(loss=loss, **(given | {"rate": given["rate"] * learns}))
     return carrier, curves, axes, rules
 

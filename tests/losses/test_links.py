@@ -35,7 +35,8 @@ def test_predictions_are_those_of_the_formulas(eta):
 
 def test_predictions_of_zero_are_exact():
     found = {name: link.inverse(np.zeros(2)).tolist() for name, link in LINKS.items()}
-    assert found == {"identity": [0.0, 0.0], "log": [1.0, 1.0], "logit": [0.5, 0.5]}
+    none = [0.0, 0.0]
+    assert found == {"identity": none, "log": [1.0, 1.0], "logit": [0.5, 0.5], "softmax": none}
 
 
 @given(st.floats(-800.0, 800.0))
@@ -59,4 +60,5 @@ def test_links_say_what_their_sum_is():
         "identity": "prediction",
         "log": "log of the prediction",
         "logit": "log-odds",
+        "softmax": "score",
     }

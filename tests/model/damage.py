@@ -192,16 +192,39 @@ def check_refused_or_usable(path):
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         X = _rows_of(model)
-        predictions = model.predict(X)
+        predictions = sums_of(model, X)
         assert np.isfinite(predictions).all()
         assert np.isfinite(model.predict_stages(X)).all()
         assert np.isfinite(model.predict_effects(X)).all()
         check_random_state(model.random_state).randint(2**31, size=1000)
-        _explain(model, X)
+        for subject in _subjects(model, X):
+            _explain(subject, X)
         again = path.with_suffix(".again")
         model.save(again)
-        np.testing.assert_array_equal(load_model(again).predict(X), predictions)
+        np.testing.assert_array_equal(sums_of(load_model(again), X), predictions)
     return True
+
+
+def sums_of(model, X):
+    """What explanations add up to: the predictions, or the scores of classes."""
+    return model.decision_function(X) if hasattr(model, "classes_") else model.predict(X)
+
+
+def _subjects(model, X):
+    """The model, or what can be explained of one of several classes; all else is done here."""
+    if not hasattr(model, "classes_"):
+        model.evaluate(X, np.arange(len(X)))
+        if model.model_.replicates:
+            assert np.isfinite(model.predict_interval(X)).all()
+        _export(model)
+        return [model]
+    labels = model.classes_.tolist()
+    model.evaluate(X, [labels[k % len(labels)] for k in range(len(X))])
+    assert np.isfinite(model.predict_proba(X)).all()
+    if model.model_.replicates:
+        assert np.isfinite(model.predict_interval(X)).all()
+    model.to_dict()
+    return [model.for_class(labels[0]), model.for_class(labels[1], against=labels[2])]
 
 
 def _rows_of(model):
@@ -216,14 +239,11 @@ def _rows_of(model):
 
 
 def _explain(model, X):
-    model.evaluate(X, np.arange(len(X)))
     for s in range(len(model.stages_)):
         explain.curves(model, s).frame()
-    if model.model_.replicates:
-        assert np.isfinite(model.predict_interval(X)).all()
     if model.model_.effects is not None:
         explain.main_effects(model).frame()
-    if model.size_paths_:
+    if model.model_.size_paths:
         choice = explain.size_path(model)
         assert str(choice)
         choice.frame()
@@ -235,6 +255,9 @@ def _explain(model, X):
         explain.local(model, X, 0).frame()
         explain.shapley(model, X, background=X).frame()
     explain.partial_dependence(model, 0, background=X).frame()
+
+
+def _export(model):
     try:
         model.to_dict()
         report.report_html(model)

@@ -27,14 +27,25 @@ def file_of(model, folder):
 
 @pytest.fixture(scope="module")
 def files(data, tmp_path_factory):
-    """Of a regressor without a link, one with, and a classifier."""
+    """Of a regressor without a link, one with, and classifiers of two classes and of three."""
     X, y = data
     folder = tmp_path_factory.mktemp("files")
     return {
         "identity": file_of(TSLRegressor(**QUICK).fit(X, y), folder),
         "log": file_of(TSLRegressor(**QUICK, loss="gamma").fit(X, np.exp(0.2 * y)), folder),
         "logit": file_of(TSLClassifier(**QUICK).fit(X, np.where(y > 0, "yes", "no")), folder),
+        "softmax": file_of(of_three(X, y), folder),
     }
+
+
+def of_three(X, y):
+    """A model of three classes, with main effects and bands."""
+    three = np.array(["high", "low", "middle"])[np.digitize(y, [-1.0, 1.0])]
+    options = QUICK | {"n_stages": 3, "n_grids": 2, "n_splits": 8}
+    model = TSLClassifier(**options, n_bootstrap=2, main_effects=True).fit(X, three)
+    assert any(model.stages_)
+    model.evaluate(X, three, keep=True)
+    return model
 
 
 def test_a_file_names_a_link_only_where_there_is_one(files):
@@ -45,6 +56,9 @@ def test_a_file_names_a_link_only_where_there_is_one(files):
     assert "classes" not in headers["log"]
     assert headers["logit"]["link"] == "logit"
     assert headers["logit"]["classes"] == {"kind": "str", "labels": ["no", "yes"]}
+    assert "sums" not in headers["logit"]
+    assert headers["softmax"]["link"] == "softmax"
+    assert len(headers["softmax"]["sums"]) == 3
 
 
 def test_the_column_of_offsets_is_kept(data, tmp_path):
@@ -83,6 +97,18 @@ def classes(**changed):
     return lambda header: header["classes"].update(changed)
 
 
+def one_sum(name, value):
+    return lambda header: header["sums"][0].update({name: value})
+
+
+def without_effects(header):
+    next(one for one in header["sums"] if one["effects"])["effects"] = False
+
+
+def evaluated():
+    return lambda header: header["evaluation"]["of_class"].pop()
+
+
 def field(name, value):
     return lambda header: header.update({name: value})
 
@@ -101,6 +127,18 @@ DAMAGES: dict[str, Any] = {
     "log-odds of a regressor": ("log", field("link", "logit"), "is not one of TSLRegressor"),
     "one class": ("logit", classes(labels=["no"]), "two classes"),
     "three classes": ("logit", classes(labels=["a", "b", "c"]), "two classes"),
+    "two of three classes": ("softmax", classes(labels=["a", "b"]), "3 classes, got 2 labels"),
+    "no sums": ("softmax", without("sums"), "sums belong to several classes"),
+    "sums of two classes": ("logit", field("sums", []), "sums belong to several classes"),
+    "another link of sums": ("softmax", field("link", "logit"), "sums belong to several"),
+    "sums that are no list": ("softmax", field("sums", {}), "sums of three classes or more"),
+    "two sums": ("softmax", lambda header: header["sums"].pop(), "three classes or more"),
+    "a sum too short": ("softmax", one_sum("n_stages", 10**6), "too few stages"),
+    "a constant that is none": ("softmax", one_sum("intercept", None), "a number is expected"),
+    "effects that are none": ("softmax", one_sum("effects", 1), "True or False"),
+    "other effects": ("softmax", without_effects, "shape or type|main effects"),
+    "a sum of more": ("softmax", one_sum("scale", 1.0), "fields of a sum"),
+    "an evaluation of two": ("softmax", evaluated(), "evaluations of the classes"),
     "no list": ("logit", classes(labels="no"), "two classes"),
     "the same twice": ("logit", classes(labels=["no", "no"]), "classes must be distinct"),
     "mixed kinds": ("logit", classes(labels=["no", 1]), "labels of the classes"),
@@ -133,3 +171,16 @@ def test_damaged_links_and_classes_are_refused(files, which, damage, message, tm
     path.write_bytes(joined(header, arrays, checksum))
     with pytest.raises(ModelFormatError, match=message):
         load_model(path)
+
+
+SHAPES = ["effects", "replicate_effects", "replicate_intercepts", "replicate_log_factors"]
+
+
+@pytest.mark.parametrize("name", [*SHAPES, "replicate_log_scales"])
+def test_arrays_of_classes_of_another_shape_are_refused(files, name, tmp_path):
+    header, arrays, checksum = parts(files["softmax"])
+    path = tmp_path / "damaged.tsl"
+    for damaged in (arrays[name][:-1], arrays[name][..., :-1], arrays[name].ravel()):
+        path.write_bytes(joined(header, arrays | {name: np.ascontiguousarray(damaged)}, checksum))
+        with pytest.raises(ModelFormatError):
+            load_model(path)

@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 import numpy as np
@@ -65,6 +65,7 @@ _NO_OPTIONS = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
 _TASKS = ("auto", "regression", "classification", "count")
 _COUNT_LOSS = "poisson"
 _MOST_SHOWN_CLASSES = 5
+_MOST_CLASSES = 2  # that commands show
 _FLAGS = {True: "yes", False: "no"}
 _DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
 
@@ -255,7 +256,7 @@ def fit(
     model.offset_column_ = roles.offset
     if share is None:
         rows = with_target(model, validation, target, missing, roles.offset)
-        evaluation = model.evaluate(rows.features, rows.y, offset=rows.offset)
+        evaluation = _evaluation(model, rows.features, rows.y, rows.offset)
     model.set_params(verbose=0)
     model.evaluation_ = evaluation
     if output is not None:
@@ -283,6 +284,7 @@ def _estimator(
         foreign += ["--offset"] if data.offset is not None else []
         if foreign:
             raise ValueError(f"{foreign[0]} is for numbers, but {data.target!r} holds classes")
+        _check_two(data)
         _say_classes(data, task)
         own = {name: value for name, value in parameters.items() if name in known}
         return TSLClassifier(class_weight=class_weight, **own)
@@ -316,6 +318,15 @@ def _given(parameters: dict[str, Any]) -> list[str]:
     context = click.get_current_context()
     source = click.core.ParameterSource.COMMANDLINE
     return [name for name in parameters if context.get_parameter_source(name) is source]
+
+
+def _check_two(data: _Columns) -> None:
+    n = len(np.unique(data.y))
+    if n > _MOST_CLASSES:
+        raise ValueError(
+            f"{data.target!r} has {n} classes, and commands know two; in Python "
+            "seplearn.TSLClassifier learns more"
+        )
 
 
 def _say_classes(data: _Columns, task: str) -> None:
@@ -390,7 +401,13 @@ def _evaluated(model: TSLRegressor | TSLClassifier, data: _Columns, share: float
     data.reorder(np.random.default_rng(model.random_state).permutation(n))
     data.fit(model, slice(0, n - n_held))
     held = slice(n - n_held, n)
-    return model.evaluate(*data.rows(held), offset=data.offsets(held))
+    return _evaluation(model, *data.rows(held), data.offsets(held))
+
+
+def _evaluation(model: TSLRegressor | TSLClassifier, X: Any, y: Any, *more: Any) -> Evaluation:
+    """Of a number or of two classes: more are refused before."""
+    *weight, offset = more
+    return cast("Evaluation", model.evaluate(X, y, *weight, offset=offset))
 
 
 def _print_summary(

@@ -21,28 +21,28 @@ from seplearn.fitting.options import TrainingData
 from seplearn.fitting.refit import refit_scalars
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.losses import IDENTITY, Loss, SquaredError
+from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import select_stages
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
-from seplearn.model.model import SeparationModel
 from seplearn.model.record import SizePath, StageRecord
-from seplearn.model.stage import Stage
 from seplearn.table.columns import Table, open_table
 from seplearn.table.schema import OffsetColumn, Schema
 from seplearn.table.training import known_rows, read_offset, training_rows
 
 
 class SeparationEstimator(BaseEstimator):
-    """An estimator whose fit leaves a :class:`SeparationModel` behind in ``model_``."""
+    """An estimator whose fit leaves a model behind in ``model_``."""
 
     _kind: ClassVar[str]  # its name in model files
     _parameters: ClassVar[tuple[Parameter, ...]]
+    model_: Any  # a SeparationModel, or ClassModels of more than two classes
     target_name_: str | None
     offset_column_: OffsetColumn | None
-    evaluation_: Evaluation | None
+    evaluation_: Any  # an Evaluation or None; ClassEvaluation of more than two classes
     fit_intercept: bool
 
-    def _store(self, schema: Schema, model: SeparationModel, history: list[StageRecord]) -> None:
+    def _store(self, schema: Schema, model: Model, history: list[StageRecord]) -> None:
         self.model_ = model
         self.history_ = history
         self.n_features_in_ = schema.n_features
@@ -83,34 +83,36 @@ class SeparationEstimator(BaseEstimator):
         return tags
 
     @property
-    def stages_(self) -> tuple[Stage, ...]:
+    def stages_(self) -> Any:
         check_is_fitted(self)
         return self.model_.stages
 
     @property
-    def stage_names_(self) -> tuple[str, ...]:
+    def stage_names_(self) -> Any:
         check_is_fitted(self)
         return self.model_.stage_names(self._schema.labels)
 
     @property
-    def intercept_(self) -> float:
+    def intercept_(self) -> Any:
         check_is_fitted(self)
         return self.model_.intercept
 
     @property
     def size_paths_(self) -> tuple[SizePath, ...]:
         check_is_fitted(self)
-        return self.model_.size_paths
+        paths: tuple[SizePath, ...] = self.model_.size_paths
+        return paths
 
     @property
     def reading_size_(self) -> int:
         check_is_fitted(self)
-        return self.model_.reading_size
+        return int(self.model_.reading_size)
 
     @property
     def turning_points_(self) -> IntArray:
         check_is_fitted(self)
-        return self.model_.turning_points
+        counts: IntArray = self.model_.turning_points
+        return counts
 
     def predict(self, X: Any) -> FloatArray:
         """Predicted target, shape (n,): the intercept plus main effects and all stages.
@@ -120,17 +122,21 @@ class SeparationEstimator(BaseEstimator):
         X : array-like of shape (n, p)
         """
         sums = self._sums(X)
-        return self.model_.link.inverse(sums)
+        prediction: FloatArray = self.model_.link.inverse(sums)
+        return prediction
 
     def _sums(self, X: Any, offset: Any = None) -> FloatArray:
         """The sums of intercept, main effects, stages and offsets: what a link takes."""
         codes = self._codes(X)
-        sums = self.model_.predict(codes)
+        sums: FloatArray = self.model_.predict(codes)
         added = read_offset(offset, len(codes))
         return sums if added is None else sums + added
 
     def predict_interval(self, X: Any, level: float = 0.9, *, offset: Any = None) -> FloatArray:
         """Bootstrap interval of the prediction, shape (n, 2): lower and upper end.
+
+        Of a classifier it is that of the probability of the second class; of more than two classes
+        those of all, shape (n, K, 2).
 
         How far the fitted mean would move with another sample of rows, given the stages and the
         smoothness that were chosen. Single outcomes vary more, by their noise.
@@ -159,14 +165,19 @@ class SeparationEstimator(BaseEstimator):
                 "predict_interval needs bootstrap replicates: fit with "
                 "n_bootstrap=100 (SepALSRegressor, and select_stages with rows given, make none)"
             )
-        ends = self.model_.interval(codes, share)
+        ends: FloatArray = self.model_.interval(codes, share)
         added = read_offset(offset, len(codes))
-        return self.model_.link.inverse(ends if added is None else ends + added[:, None])
+        found: FloatArray = self.model_.link.inverse(
+            ends if added is None else ends + added[:, None]
+        )
+        return found
 
     def predict_stages(self, X: Any) -> FloatArray:
         """Contribution of every stage, shape (n, n_stages).
 
         With ``intercept_``, and the main effects if there are any, they add up to the prediction.
+        Of more than two classes the shape is (n, K, most stages of a class), with zeros where a
+        class has fewer.
 
         Parameters
         ----------
@@ -182,12 +193,14 @@ class SeparationEstimator(BaseEstimator):
         True
         """
         codes = self._codes(X)
-        return self.model_.contributions(codes)
+        contributions: FloatArray = self.model_.contributions(codes)
+        return contributions
 
     def predict_effects(self, X: Any) -> FloatArray:
         """Main effect of every feature, shape (n, p); zeros for a model without main effects.
 
-        With ``intercept_`` and the contributions of all stages they add up to the prediction.
+        With ``intercept_`` and the contributions of all stages they add up to the prediction. Of
+        more than two classes the shape is (n, K, p).
 
         Parameters
         ----------
@@ -203,7 +216,8 @@ class SeparationEstimator(BaseEstimator):
         True
         """
         codes = self._codes(X)
-        return self.model_.effect_values(codes)
+        values: FloatArray = self.model_.effect_values(codes)
+        return values
 
     def select_stages(
         self, stages: Any, X: Any = None, y: Any = None, sample_weight: Any = None
@@ -236,6 +250,9 @@ class SeparationEstimator(BaseEstimator):
         >>> bool(abs(difference).max() < 1e-9)
         True
         """
+        check_is_fitted(self)
+        if isinstance(self.model_, ClassModels):
+            raise ValueError("select_stages is for models of one sum; this one has one per class")
         chosen = Subject.of(self).stages(stages)
         if (X is None) != (y is None):
             raise ValueError("X and y must be given both, to refit the lambda, or neither")
@@ -338,7 +355,8 @@ class SeparationEstimator(BaseEstimator):
         ['format', 'version', 'intercept', 'features', 'stages']
         """
         check_is_fitted(self)
-        return to_plain(self.model_, self._schema)
+        classes = getattr(self, "classes_", None)
+        return to_plain(self.model_, self._schema, None if classes is None else classes.tolist())
 
     def _codes(self, X: Any) -> CodeArray:
         check_is_fitted(self)
@@ -346,7 +364,8 @@ class SeparationEstimator(BaseEstimator):
 
     def _codes_of(self, table: Table) -> CodeArray:
         columns = self._schema.columns_in(table, type(self).__name__)
-        return self.model_.bins.codes(table, columns)
+        codes: CodeArray = self.model_.bins.codes(table, columns)
+        return codes
 
 
 class SeparationRegressor(RegressorMixin, SeparationEstimator):

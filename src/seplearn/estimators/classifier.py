@@ -1,16 +1,18 @@
-"""TSLClassifier: yes or no, told by log-odds that are a sum of products of curves."""
+"""TSLClassifier: classes, told by log-odds or scores that are sums of products of curves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
+from seplearn._errors import did_you_mean
 from seplearn._params import (
     CLASSIFIER_PARAMETERS,
     ClassifierParameters,
@@ -18,28 +20,44 @@ from seplearn._params import (
     documented,
 )
 from seplearn.estimators.base import SeparationClassifier, restored_on_failure
+from seplearn.estimators.class_view import ClassView
 from seplearn.estimators.rows import Asked, check_callback, fit_rows
 from seplearn.fitting.options import LOG_LOSS
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import LogLoss, Loss
-from seplearn.model.evaluation import Evaluation
+from seplearn.losses.links import LOGIT, class_shares
+from seplearn.model.classes import ClassModels
+from seplearn.model.evaluation import ClassEvaluation, Evaluation
+from seplearn.model.reading import brief
 from seplearn.table.columns import is_missing, read_target, target_name
 from seplearn.table.schema import Schema
-from seplearn.table.training import EvalRows, TrainingRows, eval_rows, training_rows
+from seplearn.table.training import (
+    EvalRows,
+    TrainingRows,
+    eval_rows,
+    known_rows,
+    training_rows,
+)
 
-_N_CLASSES = 2
 _OF_ONE_KIND = "y must have labels of one kind, got strings and numbers"
 
 
 @documented(CLASSIFIER_PARAMETERS)
 @dataclass(eq=False, repr=False)  # once more, so that messages about arguments have this name
 class TSLClassifier(ClassifierParameters, SeparationClassifier):
-    """Yes or no by Tensor Separation Learning: log-odds that are a sum of products of curves.
+    """Classes by Tensor Separation Learning: log-odds that are a sum of products of curves.
 
-    The log-odds of the second class are the sum that the prediction of :class:`TSLRegressor` is: a
-    constant, main effects, and stages, each a difference of two positive products. They are fitted
-    in the same way, to the log-loss. All explanations are exact on the scale of log-odds.
+    Of two classes, the log-odds of the second are the sum that the prediction of
+    :class:`TSLRegressor` is: a constant, main effects, and stages, each a difference of two
+    positive products. They are fitted in the same way, to the log-loss. All explanations are exact
+    on the scale of log-odds.
+
+    Of more than two, every class has such a sum, its **score**, and the probability of a class is
+    the exponential of its score divided by the sum of the exponentials of all. All scores are
+    fitted together to the log-loss, and the size is chosen by that of held-out rows.
+    :meth:`for_class` gives one score, or the log-odds between two classes, to
+    :mod:`seplearn.explain`. ``monotonic_cst`` is for two classes only.
 
     Parameters
     ----------
@@ -47,24 +65,26 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The labels, sorted. Log-odds and probabilities above one half speak for the second.
+    classes_ : array of shape (K,)
+        The labels, sorted. Of two, log-odds and probabilities above one half speak for the second.
     stages_ : tuple of Stage
-        The fitted stages, in log-odds.
+        The fitted stages, in log-odds; of more than two classes a tuple for each of them.
     stage_names_ : tuple of str
-        A name per stage: the features it depends on, the one that moves it most first.
+        A name per stage: the features it depends on, the one that moves it most first; of more
+        than two classes a tuple for each of them.
     reading_size_ : int
         Number of curves that are not exactly flat: what there is to read.
     turning_points_ : array of int
         How often each of these curves changes its direction, those over levels left out.
-    intercept_ : float
-        The constant c.
+    intercept_ : float or array of shape (K,)
+        The constant c; of more than two classes one for each, and their mean is zero.
     history_ : list of StageRecord
-        Per stage that was grown; losses are log-losses.
+        Per stage that was grown, of more than two classes per round, in which a class gets a stage
+        or none; losses are log-losses.
     size_paths_ : tuple of SizePath
         How well models of growing size predicted rows held out.
-    model_ : SeparationModel
-        Bins, constant and stages together.
+    model_ : SeparationModel or ClassModels
+        Bins, constant and stages together; of more than two classes a model for each of them.
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : array of str
@@ -88,11 +108,6 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
     def _loss(self) -> Loss:
         return LogLoss()
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def fit(
         self,
         X: Any,
@@ -110,7 +125,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         X : pandas, polars or pyarrow table, or array-like of shape (n, p)
             Numbers, and levels (see ``categorical_features``); either may be missing.
         y : array-like of shape (n,), Series or one-column table
-            Two different labels: strings, booleans or numbers.
+            Two or more different labels: strings, booleans or numbers.
         sample_weight : array-like of shape (n,), optional
             Non-negative; a weight is a number of rows.
         eval_set : pair (X, y), optional
@@ -118,7 +133,8 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         groups : array-like of shape (n,), optional
             Rows of one group are held out together when the number of stages is chosen.
         callback : callable, optional
-            Called as ``callback(stage, record)`` after each new stage; True ends the growth.
+            Called as ``callback(stage, record)`` after each new stage; True ends the growth. Of
+            more than two classes after each round, with the stage of the first class that got one.
 
         Returns
         -------
@@ -142,21 +158,25 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         check_callback(callback)
         name = target_name(y)
         labels = _labels(y)
-        classes, numbers = _two_classes(labels)
+        classes, numbers = _numbered(labels)
+        _check_constraints(self.monotonic_cst, classes)
         weights = _class_weights(self.class_weight, classes, labels)
         rows = training_rows(X, numbers, sample_weight, groups)
-        _check_both_weighed(rows, classes)
+        _check_all_weighed(rows, classes)
         rows = rows._replace(weight=rows.weight * weights[rows.y.astype(np.int64)])
         schema = Schema.of(rows.table, name)
         held_out = None if eval_set is None else _eval_rows(eval_set, schema, classes)
-        parameters = self._plain_parameters() | {"loss": LOG_LOSS}
+        parameters = self._plain_parameters() | {"loss": LOG_LOSS, "n_classes": len(classes)}
         del parameters["class_weight"]
         model, history = fit_rows(rows, parameters, Asked(eval_set, groups), held_out, callback)
         self._store(schema, model, history)
         self.classes_ = classes
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Log-odds of the second class, shape (n,): the sum that explanations add up to.
+        """The sums that explanations add up to.
+
+        Of two classes the log-odds of the second, shape (n,). Of more the scores of all, shape
+        (n, K): the difference of two is the log of the odds between these classes.
 
         Parameters
         ----------
@@ -165,24 +185,93 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         return self._sums(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities of the two classes, shape (n, 2).
+        """Probabilities of the classes, shape (n, K).
 
         Parameters
         ----------
         X : array-like of shape (n, p)
         """
         sums, link = self._sums(X), self.model_.link
+        if sums.ndim == 2:
+            return class_shares(sums)
         # One minus the other would lose the digits of a small one.
         return np.column_stack([link.inverse(-sums), link.inverse(sums)])
 
-    def evaluate(
-        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, keep: bool = False
-    ) -> Evaluation:
-        """Scores and calibration of the probability of the second class.
+    def for_class(self, label: Any, against: Any = None) -> ClassView:
+        """What the model says of one of several classes, for explanations and for reading.
 
-        ``scores`` has the log-loss, the Brier score, the area under the ROC curve and the accuracy.
-        An outcome is 1 for the second class and 0 for the first: ``predicted`` and ``actual`` tell
-        how often the second class occurs where it is given some probability.
+        Parameters
+        ----------
+        label : a label of ``classes_``
+        against : another label of ``classes_``, optional
+            Without it the view is of the score of the class. The score is the log of what the
+            probability is proportional to, so that only differences of scores matter: a class may
+            have a flat score and be likely where all others have low ones. With it the view is of
+            the score of the class minus that of the other: the log of the odds of the one against
+            the other, which says all by itself.
+
+        Returns
+        -------
+        ClassView
+            With ``decision_function``, ``predict_stages``, ``stages_`` and so on, of this one sum;
+            every function of :mod:`seplearn.explain` takes it for a model.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seplearn import TSLClassifier, datasets, explain
+        >>> X, y = datasets.masked_interaction(300, random_state=0)
+        >>> three = np.array(["low", "middle", "high"])[np.digitize(y, [-1.0, 1.0])]
+        >>> model = TSLClassifier(n_stages=1, early_stopping=False, random_state=0).fit(X, three)
+        >>> high = model.for_class("high", against="low")
+        >>> shares = explain.shapley(high, X[:5])
+        >>> total = shares.base + shares.values.sum(axis=1)
+        >>> log_odds = np.log(model.predict_proba(X[:5]))
+        >>> bool(np.allclose(total, log_odds[:, 0] - log_odds[:, 1]))
+        True
+        """
+        check_is_fitted(self)
+        if not isinstance(self.model_, ClassModels):
+            raise ValueError(
+                "for_class is for more than two classes; two have one sum, the log-odds of "
+                f"{self.classes_.tolist()[1]!r}, and explanations take the model itself"
+            )
+        k = self._number_of("label", label)
+        owner = type(self).__name__
+        name = str(self.classes_[k])
+        if against is None:
+            score = f"score of {brief(name)}"
+            return ClassView(self.model_.models[k], self._schema, owner, score, score)
+        j = self._number_of("against", against)
+        if j == k:
+            raise ValueError(f"against must be another class than label, got {label!r} for both")
+        pair = f"of {brief(name)} against {brief(str(self.classes_[j]))}"
+        model = replace(self.model_.difference(k, j), link=LOGIT)
+        return ClassView(
+            model, self._schema, owner, f"log-odds {pair}", f"probability {pair} alone"
+        )
+
+    def _number_of(self, argument: str, label: Any) -> int:
+        labels = self.classes_.tolist()
+        if label not in labels:
+            raise ValueError(
+                f"{argument} must be one of the classes {labels}, got {label!r}"
+                f"{did_you_mean(label, [str(one) for one in labels])}"
+            )
+        return int(labels.index(label))
+
+    def evaluate(  # type: ignore[override]
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, keep: bool = False
+    ) -> Evaluation | ClassEvaluation:
+        """Errors and calibration of the probabilities.
+
+        Of two classes, of the probability of the second. ``scores`` has the log-loss, the Brier
+        score, the area under the ROC curve and the accuracy. An outcome is 1 for the second class
+        and 0 for the first: ``predicted`` and ``actual`` tell how often the second class occurs
+        where it is given some probability.
+
+        Of more classes, the log-loss and the accuracy, and such an evaluation of the probability of
+        every class in ``of_class``, where an outcome is 1 for this class and 0 for all others.
 
         Parameters
         ----------
@@ -192,7 +281,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
             Their classes; rows where it is missing are left out.
         sample_weight : array-like of shape (n,), optional
         offset : array-like of shape (n,), optional
-            Added to the log-odds.
+            Added to the log-odds; for two classes only.
         keep : bool
             Remember the result in ``evaluation_``: it is then saved with the model.
 
@@ -204,7 +293,17 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         >>> model.evaluate(X[400:], y[400:] > 0).n_rows
         200
         """
-        return super().evaluate(X, y, sample_weight, offset=offset, keep=keep)
+        check_is_fitted(self)
+        if not isinstance(self.model_, ClassModels):
+            return super().evaluate(X, y, sample_weight, offset=offset, keep=keep)
+        if offset is not None:
+            raise ValueError("offset is for two classes: what is it to be added to, with more?")
+        rows = known_rows(X, self._outcomes(y), sample_weight)
+        shares = class_shares(self.model_.predict(self._codes_of(rows.table)))
+        result = ClassEvaluation.of(rows.y, shares, rows.weight)
+        if keep:
+            self.evaluation_ = result
+        return result
 
     def _outcomes(self, y: Any) -> FloatArray:
         labels = _labels(y, may_be_missing=True)
@@ -214,14 +313,15 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         return numbers
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class that is more likely, shape (n,).
+        """The class that is most likely, shape (n,).
 
         Parameters
         ----------
         X : array-like of shape (n, p)
         """
-        likely = self._sums(X) > 0.0
-        labels: NDArray[Any] = self.classes_[likely.astype(np.int64)]
+        sums = self._sums(X)
+        likely = sums.argmax(axis=1) if sums.ndim == 2 else (sums > 0.0).astype(np.int64)
+        labels: NDArray[Any] = self.classes_[likely]
         return labels
 
 
@@ -248,19 +348,27 @@ def _labels(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
     return labels
 
 
-def _two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], FloatArray]:
+def _numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], FloatArray]:
+    """The classes, sorted, and the number of that of every row."""
     try:
         classes, numbers = np.unique(labels, return_inverse=True)
     except TypeError as error:
         raise TypeError(_OF_ONE_KIND) from error
     if len(classes) == 1:
-        raise ValueError(f"y must have two classes, got one class only: {classes.tolist()[0]!r}")
-    if len(classes) != _N_CLASSES:
         raise ValueError(
-            f"Only binary classification is supported: y must have two classes, got {len(classes)}."
-            " sklearn.multiclass.OneVsRestClassifier(TSLClassifier()) fits a model per class"
+            f"y must have two classes or more, got one class only: {classes.tolist()[0]!r}"
         )
     return classes, numbers.astype(np.float64)
+
+
+def _check_constraints(directions: Any, classes: NDArray[Any]) -> None:
+    """Scores that rise with a feature do not make a probability rise: others may rise faster."""
+    if directions is not None and len(classes) > 2:
+        raise ValueError(
+            "monotonic_cst must be None with more than two classes, where a score that may only "
+            f"rise says nothing about the probability, got {directions!r} and {len(classes)} "
+            "classes"
+        )
 
 
 def _class_weights(given: Any, classes: NDArray[Any], labels: NDArray[Any]) -> FloatArray:
@@ -279,11 +387,18 @@ def _class_weights(given: Any, classes: NDArray[Any], labels: NDArray[Any]) -> F
     return weights
 
 
-def _check_both_weighed(rows: TrainingRows, classes: NDArray[Any]) -> None:
-    if np.ptp(rows.y) == 0.0:
-        only = classes.tolist()[int(rows.y[0])]
+def _check_all_weighed(rows: TrainingRows, classes: NDArray[Any]) -> None:
+    weighed = np.unique(rows.y).astype(np.int64)
+    if len(weighed) == 1:
+        only = classes.tolist()[int(weighed[0])]
         raise ValueError(
             f"y must have two classes in the rows of positive weight, got one class only: {only!r}"
+        )
+    if len(weighed) < len(classes):
+        without = next(k for k in range(len(classes)) if k not in weighed)
+        raise ValueError(
+            "every class of y must have a row of positive weight, got none of "
+            f"{classes.tolist()[without]!r}"
         )
 
 
@@ -296,11 +411,11 @@ def _eval_rows(eval_set: Any, schema: Schema, classes: NDArray[Any]) -> EvalRows
 
 
 def _numbers(labels: NDArray[Any], classes: NDArray[Any], name: str) -> FloatArray:
-    """1 for the second class and 0 for the first."""
-    unknown = sorted(set(labels.tolist()) - set(classes.tolist()), key=str)
+    """The numbers of the classes of rows: of two, 1 for the second class and 0 for the first."""
+    known = {label: number for number, label in enumerate(classes.tolist())}
+    unknown = sorted(set(labels.tolist()) - set(known), key=str)
     if unknown:
         raise ValueError(
             f"{name} must have the classes seen by fit ({classes.tolist()}), got {unknown[0]!r}"
         )
-    numbers: FloatArray = (labels == classes[1]).astype(np.float64)
-    return numbers
+    return np.array([known[label] for label in labels.tolist()], dtype=np.float64)

@@ -10,6 +10,7 @@ from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.sepals import SepALSRegressor
 from seplearn.estimators.tsl import TSLRegressor
+from seplearn.model.classes import ClassModels
 from seplearn.model.format import read_file
 
 _KINDS: dict[str, type[SeparationEstimator]] = {
@@ -17,7 +18,7 @@ _KINDS: dict[str, type[SeparationEstimator]] = {
 }
 _LINKS = {
     TSLRegressor._kind: ("identity", "log"),
-    TSLClassifier._kind: ("logit",),
+    TSLClassifier._kind: ("logit", "softmax"),
     SepALSRegressor._kind: ("identity",),
 }
 
@@ -70,8 +71,12 @@ def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
     if is_classifier != (stored.classes is not None):
         raise ModelFormatError(f"{path}: classes belong to a classifier, and only to it")
     if isinstance(estimator, TSLClassifier) and stored.classes is not None:
-        if len(stored.classes) != 2:
-            raise ModelFormatError(f"{path}: a classifier must have two classes")
+        n_sums = len(stored.model.models) if isinstance(stored.model, ClassModels) else 2
+        if len(stored.classes) != n_sums:
+            raise ModelFormatError(
+                f"{path}: the model is one of {n_sums} classes, got {len(stored.classes)} labels: "
+                "a classifier of one sum must have two classes, of others a sum for each"
+            )
         estimator.classes_ = stored.classes
         _name_by_classes(estimator)
     return estimator

@@ -14,9 +14,9 @@ from seplearn.fitting.fit import check_options, fit_model, make_validation
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.progress import Callback, progress
 from seplearn.fitting.reference import reference_rows
-from seplearn.losses.links import LOG
-from seplearn.model.edit import scaled
-from seplearn.model.model import SeparationModel
+from seplearn.losses.links import LOG, SOFTMAX
+from seplearn.model.classes import Model
+from seplearn.model.edit import of_each, scaled
 from seplearn.model.record import StageRecord
 from seplearn.table.binning import bin_table, bins_at_most
 from seplearn.table.constraints import feature_directions
@@ -44,7 +44,7 @@ def fit_rows(
     asked: Asked,
     held_out: EvalRows | None,
     callback: Callback | None,
-) -> tuple[SeparationModel, list[StageRecord]]:
+) -> tuple[Model, list[StageRecord]]:
     """Bin the table, fit the model and bring it to the unit of y."""
     categorical = categorical_columns(rows.table, parameters["categorical_features"])
     directions = feature_directions(rows.table, parameters["monotonic_cst"], categorical)
@@ -73,5 +73,6 @@ def fit_rows(
         )
         reference = reference_rows(data, int(options.background_size))
     to_y = (unit.scale, unit.origin, loss.degree)
-    model = scaled(replace(model, reference=reference, link=loss.link), *to_y)
+    link = SOFTMAX if options.has_many_classes else loss.link
+    model = of_each(model, lambda one: scaled(replace(one, reference=reference, link=link), *to_y))
     return model, [record.scaled(*to_y) for record in records]

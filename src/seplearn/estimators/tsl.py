@@ -224,7 +224,8 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
             Added to the sum, as in ``fit``.
         """
         sums = self._sums(X, offset)
-        return self.model_.link.inverse(sums)
+        prediction: FloatArray = self.model_.link.inverse(sums)
+        return prediction
 
     def predict_sum(self, X: Any, offset: Any = None) -> FloatArray:
         """The sum itself, shape (n,): what explanations add up to.

@@ -302,4 +302,5 @@ def dependence_on(
         support=support(bins, rows, features) if len(features) == 2 else None,
         effect_curves=curves,
         effect_rest=float(others @ rows.weight),
+        quantity=subject.quantity,
     )

@@ -13,6 +13,7 @@ from seplearn.explain.ice import sums_along
 from seplearn.explain.result import Explanation, band_of, distinct_names
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
+from seplearn.losses.links import SOFTMAX
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
 from seplearn.table.binning import Axis
@@ -130,6 +131,11 @@ def response(
     'city'
     """
     subject = Subject.of(model)
+    if subject.model.link is SOFTMAX:
+        raise ValueError(
+            f"model is the {subject.quantity}, which is no probability by itself; give "
+            "for_class(label, against=another) of the classifier"
+        )
     j = subject.feature(feature)
     level = check_level(level)
     rows = subject.rows(background)

@@ -11,7 +11,7 @@ import numpy as np
 from seplearn.explain.axes import count, percent, place_texts
 from seplearn.explain.signs import SignChange
 from seplearn.explain.tilt import places
-from seplearn.losses.links import LOG, LOGIT
+from seplearn.losses.links import LOG, LOGIT, SOFTMAX
 from seplearn.model.reading import brief, turning_points
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def told(summary: Summary) -> tuple[tuple[str, tuple[str, ...]], ...]:
         (f"Where the {summary.quantity} changes its sign{_meaning(summary)}", _signs(summary)),
         ("Whose effect is turned upside down", _turned(summary)),
     ]
+    if is_score(summary.quantity):
+        del parts[3]  # only differences of scores mean something, so that zero is no border
     if summary.unused:
         unused = listed([brief(name) for name in summary.unused], _MOST_NAMES)
         parts.append(("Not used", (f"{unused}: in no curve.",)))
@@ -67,6 +69,10 @@ def _opening(summary: Summary) -> tuple[str, ...]:
     rows = count(summary.n_rows, "row")
     what = "Predictions have" if summary.quantity == "prediction" else f"The {summary.quantity} has"
     spoken = f"{what} mean {mean} and standard deviation {spread} ({rows})."
+    if is_score(summary.quantity):
+        spoken += (
+            " The odds between two classes are the exponential of the difference of their scores."
+        )
     return (text, *size, spoken)
 
 
@@ -122,9 +128,17 @@ def _dependence(one: FeatureSummary, summary: Summary) -> str:
     )
 
 
+def is_score(quantity: str) -> bool:
+    """Whether a quantity is the score of one of several classes, which has no natural zero."""
+    return quantity.startswith(SOFTMAX.scale)
+
+
 def _times(difference: float, quantity: str) -> str:
-    """What a difference of logs is on the scale that people know: a factor."""
-    if quantity == "prediction":
+    """What a difference of logs is on the scale that people know: a factor.
+
+    The score of a class has none: the odds follow from the scores of the other classes too.
+    """
+    if quantity == "prediction" or is_score(quantity):
         return ""
     what = "odds" if quantity.startswith(LOGIT.scale) else "prediction"
     return f", the {what} times {math.exp(min(difference, 700.0)):.3g}"

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seplearn._errors import did_you_mean, out_of_range, wrong_type
 from seplearn.kernels.arrays import CodeArray
+from seplearn.model.classes import ClassModels
 from seplearn.model.model import SeparationModel
 from seplearn.model.reading import brief
 from seplearn.model.reference import Reference
@@ -29,16 +30,32 @@ class Subject:
     model: SeparationModel
     schema: Schema
     owner: str
-    of_class: str | None = None
+    words: str | None = None  # what is explained, where the link does not tell all
+    response: str = "prediction"  # what the link makes of that
 
     @staticmethod
     def of(model: Any) -> Subject:
-        """The subject of a fitted estimator, or of its ``model_`` (features named by position)."""
+        """The subject of a fitted estimator, or of its ``model_`` (features named by position).
+
+        Or of one class of several, which ``for_class`` of a classifier gives.
+        """
         if isinstance(model, SeparationModel):
             return Subject(model, Schema(model.bins.n_axes, None), "the model")
+        of_one_class = getattr(model, "subject", None)
+        if isinstance(of_one_class, Subject):
+            return of_one_class
         if isinstance(model, BaseEstimator) and hasattr(type(model), "_store"):
             check_is_fitted(model)
         fitted = getattr(model, "model_", None)
+        if isinstance(fitted, ClassModels):
+            labels = model.classes_.tolist()
+            raise ValueError(
+                f"model has a score for each of its classes {labels}, and an explanation is of one "
+                f"of them: give model.for_class({labels[0]!r}), or the log-odds between two, "
+                f"model.for_class({labels[0]!r}, against={labels[1]!r})"
+            )
+        if isinstance(model, ClassModels):
+            raise ValueError("model has a score for each of its classes: give one of model.models")
         if not isinstance(fitted, SeparationModel):
             rule = (
                 "a fitted estimator of seplearn or its model_ (of a pipeline pipe[-1], of a search "
@@ -46,19 +63,17 @@ class Subject:
             )
             raise wrong_type("model", rule, model)
         classes = getattr(model, "classes_", None)
-        second = None if classes is None else str(classes[1])
-        return Subject(fitted, model._schema, type(model).__name__, second)
+        owner = type(model).__name__
+        if classes is None:
+            return Subject(fitted, model._schema, owner)
+        second = brief(str(classes[1]))
+        words = f"{fitted.link.scale} of {second}"
+        return Subject(fitted, model._schema, owner, words, f"probability of {second}")
 
     @property
     def quantity(self) -> str:
         """What is explained: the sum that a link makes a prediction of, in words."""
-        scale = self.model.link.scale
-        return scale if self.of_class is None else f"{scale} of {brief(self.of_class)}"
-
-    @property
-    def response(self) -> str:
-        """What the link makes of the sum, in words: the probability of a class, or a prediction."""
-        return "prediction" if self.of_class is None else f"probability of {brief(self.of_class)}"
+        return self.words or self.model.link.scale
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -10,17 +10,29 @@ import numpy as np
 from seplearn.export.describe import describe
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import IDENTITY
+from seplearn.model.classes import ClassModels, Model
 from seplearn.model.model import SeparationModel
 from seplearn.table.schema import Schema
 
-# 2: main effects. 3: a link. A model is written in the oldest version that can tell it, which older
-# readers know.
-JSON_VERSION = 3
+# 2: main effects. 3: a link. 4: a sum for each of several classes. A model is written in the oldest
+# version that can tell it, which older readers know.
+JSON_VERSION = 4
+_SUM = ("intercept", "stages", "effects")  # of every class
 _FEATURE = {"numeric": ("name", "kind", "edges"), "categorical": ("name", "kind", "levels", "rare")}
 
 
-def to_plain(model: SeparationModel, schema: Schema) -> dict[str, Any]:
-    """The model as plain numbers, strings and lists."""
+def to_plain(model: Model, schema: Schema, classes: list[Any] | None = None) -> dict[str, Any]:
+    """The model as plain numbers, strings and lists; ``classes`` are named where each has a sum."""
+    if isinstance(model, ClassModels):
+        own = [to_plain(one, schema) for one in model.models]
+        return {
+            "format": "seplearn-json",
+            "version": JSON_VERSION,
+            "features": own[0]["features"],
+            "classes": classes or list(range(len(own))),
+            "sums": [{key: one[key] for key in _SUM if key in one} for one in own],
+            "link": model.link.name,
+        }
     description = describe(model, schema.labels)
     inner = description["offset"][1:-1]
     stages = [
@@ -50,7 +62,7 @@ def to_plain(model: SeparationModel, schema: Schema) -> dict[str, Any]:
 
 def _version(model: SeparationModel) -> int:
     if model.link is not IDENTITY:
-        return JSON_VERSION
+        return 3
     return 1 if model.effects is None else 2
 
 

@@ -12,7 +12,7 @@ from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
 from seplearn.fitting.stagewise import OnStage, fit_stagewise
 from seplearn.kernels.arrays import IntArray
-from seplearn.model.model import SeparationModel
+from seplearn.model.classes import Model
 from seplearn.model.record import StageRecord
 from seplearn.table.training import EvalRows, TargetUnit
 
@@ -74,7 +74,7 @@ def make_validation(
     if held_out is not None:
         table, columns, y, offset = held_out
         codes = data.bins.codes(table, columns)
-        loss = options.loss_function.suited_to(data.target, data.weight)
+        loss = options.measure(data.target, data.weight)
         target, weight = unit.measured(y), np.ones(len(y))
         return Validation(eval_set=HeldOut(codes, target, weight, offset / unit.scale, loss))
     n_rows = len(data.target)
@@ -98,7 +98,7 @@ def fit_model(
     seed: np.random.SeedSequence,
     workers: Workers,
     on_stage: OnStage,
-) -> tuple[SeparationModel, list[StageRecord]]:
+) -> tuple[Model, list[StageRecord]]:
     """Fit the model that ``options`` asks for."""
     if options.refine == "scalars":
         return fit_stagewise(data, options, seed, workers, on_stage)

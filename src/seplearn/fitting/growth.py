@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import cycle, islice
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from seplearn._errors import warn
 from seplearn._workers import Workers
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams, row_order
+from seplearn.fitting.joint.classes import ClassCurves, ClassFits, constant_models
 from seplearn.fitting.joint.curves import Curves
 from seplearn.fitting.joint.fit import JointFit, Move, constant_model
 from seplearn.fitting.options import LOG_LOSS, FitOptions, TrainingData
@@ -24,12 +27,15 @@ from seplearn.fitting.selection import (
 from seplearn.fitting.stagewise import OnStage
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.kernels.random import draw_bootstrap
-from seplearn.losses import Loss
-from seplearn.model.edit import mean_model
-from seplearn.model.model import SeparationModel
+from seplearn.losses import ClassLogLoss, Loss
+from seplearn.model.classes import Model
+from seplearn.model.edit import mean_of, of_each, with_replicates
 from seplearn.model.record import StageRecord
 
 _Result = TypeVar("_Result")
+# Of one sum, or of one for each class: both grow, are measured and finished in the same way.
+Fit: TypeAlias = JointFit | ClassFits
+Snapshot: TypeAlias = Curves | ClassCurves
 
 _BOOTSTRAP_SWEEPS = 10
 # Sizes, that without stages among them, before main effects may be given up. Compared later they
@@ -41,6 +47,8 @@ _SAMPLED = 50_000
 _SAMPLE = 30_000
 _LARGEST_SAMPLE = 120_000
 _STAGES_TO_DOUBLE = 4
+# A class that so many stages in a row brought nothing gets no more of them.
+_MOST_FAILURES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +88,12 @@ class _Growth:
 
     main_effects: bool
     path: ErrorPath
-    fits: list[JointFit] = field(default_factory=list)
-    snapshots: list[list[Curves]] = field(default_factory=list)
+    fits: list[Any] = field(default_factory=list)  # all of them a JointFit, or ClassFits
+    snapshots: list[list[Any]] = field(default_factory=list)
     rounds: list[list[StageRecord | None]] = field(default_factory=list)
     is_over: bool = False
+    failures: dict[int, int] = field(default_factory=dict)
+    """How often in a row a stage of a class brought nothing on held-out rows."""
 
     def measure(self, losses: list[FloatArray]) -> None:
         """Take down what the fits lose on the rows of their parts, and where they stand."""
@@ -132,7 +142,10 @@ class _Forms:
         """One more stage wherever more may bring something; whether there may be another one."""
         growing = [growth for growth in self.growths if not growth.is_over]
         self._widen(growing)
-        records = self._of_every_fit(lambda growth, k: growth.fits[k].grow(), growing)
+        if self._options.has_many_classes:
+            records = [self._grow_classes(growth) for growth in growing]
+        else:
+            records = self._of_every_fit(lambda growth, k: growth.fits[k].grow(), growing)
         moved = []
         for growth, own in zip(growing, records, strict=True):
             growth.is_over = all(record is None for record in own)
@@ -146,6 +159,36 @@ class _Forms:
         self._give_up()
         return not is_to_end and not all(growth.is_over for growth in self.growths)
 
+    def _grow_classes(self, growth: _Growth) -> list[StageRecord | None]:
+        """A stage more for every class that predicts held-out rows better with it.
+
+        Classes are tried one after the other, the sums of the others as they are, in all fits
+        alike: a class of few rows may learn a product that sends others far off, and no class
+        should have to do without more stages because of it.
+        """
+        started, trial = time.perf_counter(), _Trial(growth.fits, [p.held_out for p in self._parts])
+        n_classes = self._options.n_classes
+        rounds: dict[int, list[StageRecord | None]] = {}
+        while not rounds:
+            open_ = [k for k in range(n_classes) if growth.failures.get(k, 0) < _MOST_FAILURES]
+            if not open_ or self._workers.stop[0]:
+                break
+            for k in open_:
+                before = [fit.fits[k].curves.copy() for fit in growth.fits]
+                records = self._workers.map_fits(partial(ClassFits.grow_class, k=k), growth.fits)
+                if any(records) and trial.keeps(k):
+                    rounds[k], growth.failures[k] = records, 0
+                    continue
+                growth.failures[k] = growth.failures.get(k, 0) + 1
+                for fit, curves in zip(growth.fits, before, strict=True):
+                    fit.fits[k].restore(curves)
+        nothing: list[StageRecord | None] = [None] * len(growth.fits)
+        own = zip(*(rounds.get(k, nothing) for k in range(n_classes)), strict=True)
+        return self._workers.map_fits(
+            lambda pair: pair[0].end_round(list(pair[1]), started),
+            list(zip(growth.fits, own, strict=True)),
+        )
+
     def _widen(self, growths: list[_Growth]) -> None:
         """Let fits of a sample go on with a larger one if it is time."""
         for growth in growths:
@@ -154,9 +197,9 @@ class _Forms:
                 if rows is not fit.data:
                     growth.fits[k] = fit.going_on_with(rows)
 
-    def _start(self, growth: _Growth, k: int) -> JointFit:
+    def _start(self, growth: _Growth, k: int) -> Fit:
         rows, seed = self._parts[k].rows(0), _start_seed(self._seed, k)
-        fit = JointFit(rows, self._options, seed, self._workers, growth.main_effects)
+        fit = _new_fit(rows, self._options, seed, self._workers, growth.main_effects)
         fit.begin()
         return fit
 
@@ -167,7 +210,7 @@ class _Forms:
     def _losses(self, growth: _Growth, k: int) -> FloatArray:
         model, held = growth.fits[k].model(), self._parts[k].held_out
         if model.is_constant:
-            model = constant_model(growth.fits[k].data, self._options)
+            model = _constant(growth.fits[k].data, self._options)
         return held.losses(model.predict(held.codes))
 
     def _give_up(self) -> None:
@@ -191,6 +234,50 @@ class _Forms:
         return [found[first : first + n_parts] for first in range(0, len(found), n_parts)]
 
 
+class _Trial:
+    """Whether the newest stage of a class is worth having, by the held-out rows of all parts."""
+
+    def __init__(self, fits: list[ClassFits], held_out: list[HeldOut]) -> None:
+        self._fits, self._held_out = fits, held_out
+        self._sums = [
+            np.column_stack([own.model().predict(held.codes) for own in fit.fits])
+            for fit, held in zip(fits, held_out, strict=True)
+        ]
+        self._loss = self._mean_loss(self._sums)
+
+    def keeps(self, k: int) -> bool:
+        """Whether the loss is smaller with what class ``k`` has become; if so, go on from there."""
+        trial = [sums.copy() for sums in self._sums]
+        for sums, fit, held in zip(trial, self._fits, self._held_out, strict=True):
+            sums[:, k] = fit.fits[k].model().predict(held.codes)
+        loss = self._mean_loss(trial)
+        if not loss < self._loss:
+            return False
+        self._sums, self._loss = trial, loss
+        return True
+
+    def _mean_loss(self, sums: list[FloatArray]) -> float:
+        losses = [held.losses(own) for held, own in zip(self._held_out, sums, strict=True)]
+        weights = [held.weight for held in self._held_out]
+        return float(np.average(np.concatenate(losses), weights=np.concatenate(weights)))
+
+
+def _new_fit(
+    data: TrainingData,
+    options: FitOptions,
+    seed: np.random.SeedSequence,
+    workers: Workers,
+    main_effects: bool = False,
+) -> Fit:
+    kind = ClassFits if options.has_many_classes else JointFit
+    return kind(data, options, seed, workers, main_effects)
+
+
+def _constant(data: TrainingData, options: FitOptions) -> Model:
+    """The model without any curve."""
+    return (constant_models if options.has_many_classes else constant_model)(data, options)
+
+
 def fit_joint(
     data: TrainingData,
     options: FitOptions,
@@ -199,14 +286,14 @@ def fit_joint(
     seed: np.random.SeedSequence,
     workers: Workers,
     on_stage: OnStage,
-) -> tuple[SeparationModel, list[StageRecord]]:
+) -> tuple[Model, list[StageRecord]]:
     """Fit the default model.
 
     Every fit holds out a part of the rows while it grows. Their errors there choose the number of
     stages, and whether main effects come first. Then the fits are finished on all rows, and the
     best of them, or the average of ``n_starts``, is the model.
     """
-    constant = constant_model(data, options)
+    constant = _constant(data, options)
     if np.ptp(data.target) == 0.0 and options.fit_intercept and data.given_offset is None:
         return constant, []
     starts_seed, bootstrap_seed = seed.spawn(2)
@@ -219,13 +306,14 @@ def fit_joint(
     else:
         starts, records = _grow_fully(data, options, starts_seed, workers, on_stage)
         paths = ()
-    constant = replace(constant, size_paths=paths)
-    model = mean_model([fit.model() for fit in starts])
+    model = mean_of([fit.model() for fit in starts])
     if model.is_constant:
         _say_constant(validation.chooses)
-        return constant, []
-    replicates = _bootstrap(data, starts, n_bootstrap, bootstrap_seed, workers)
-    return replace(model, replicates=replicates, size_paths=paths), records
+        return of_each(constant, lambda one: replace(one, size_paths=paths)), []
+    if n_bootstrap > 0:
+        replicates = _bootstrap(data, starts, n_bootstrap, bootstrap_seed, workers)
+        model = with_replicates(model, replicates)
+    return of_each(model, lambda one: replace(one, size_paths=paths)), records
 
 
 def _parts(
@@ -241,7 +329,7 @@ def _parts(
         return parts, float(validation.eval_set.weight.sum())
     if not validation.chooses:
         return [], 0.0
-    loss = options.loss_function.suited_to(data.target, data.weight)
+    loss = options.measure(data.target, data.weight)
     pairs = held_out_parts(
         data, validation.groups, validation.fraction, options.n_starts, options.loss == LOG_LOSS
     )
@@ -253,7 +341,7 @@ def _parts(
     return list(islice(cycle(parts), n_fits)), float(data.weight[predicted].sum())
 
 
-def _held_out(data: TrainingData, rows: IntArray, loss: Loss) -> HeldOut:
+def _held_out(data: TrainingData, rows: IntArray, loss: Loss | ClassLogLoss) -> HeldOut:
     return HeldOut(data.codes[rows], data.target[rows], data.weight[rows], data.offset[rows], loss)
 
 
@@ -278,7 +366,7 @@ def _start_seed(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
     return np.random.SeedSequence([*seed.generate_state(4), k])
 
 
-def _tell(fits: list[JointFit], records: list[StageRecord | None], on_stage: OnStage) -> bool:
+def _tell(fits: list[Any], records: list[StageRecord | None], on_stage: OnStage) -> bool:
     """Tell of the newest stage of the first fit that found one; whether the fit is to end."""
     for fit, record in zip(fits, records, strict=True):
         if record is not None and fit.newest is not None:
@@ -297,7 +385,7 @@ def _better(growths: list[_Growth]) -> _Growth:
 
 def _finish(
     data: TrainingData, options: FitOptions, growth: _Growth, workers: Workers
-) -> tuple[list[JointFit], list[StageRecord]]:
+) -> tuple[list[Any], list[StageRecord]]:
     """Finish the fits of the chosen size on all rows; keep those that promise the least error.
 
     The last sweeps of those see targets half-way to the mean prediction of all fits: each has
@@ -306,8 +394,8 @@ def _finish(
     size = growth.path.chosen
     inner = InnerWorkers(workers)
 
-    def finish(snapshot: Curves, seen: TrainingData = data) -> JointFit:
-        fit = JointFit(seen, options, np.random.SeedSequence(0), inner)
+    def finish(snapshot: Any, seen: TrainingData = data) -> Any:
+        fit: Any = _new_fit(seen, options, np.random.SeedSequence(0), inner)
         fit.finish(snapshot)
         return fit
 
@@ -332,9 +420,7 @@ def _half_way(data: TrainingData, fits: list[JointFit]) -> TrainingData:
     return replace(data, target=0.5 * (data.target + mean))
 
 
-def _history(
-    rounds: list[list[StageRecord | None]], starts: dict[int, JointFit]
-) -> list[StageRecord]:
+def _history(rounds: list[list[StageRecord | None]], starts: dict[int, Any]) -> list[StageRecord]:
     """The records of every start, one after the other; the last of each is of the model as it is.
 
     ``starts`` says which of the fits in a round each of them is.
@@ -352,13 +438,13 @@ def _grow_fully(
     seed: np.random.SeedSequence,
     workers: Workers,
     on_stage: OnStage,
-) -> tuple[list[JointFit], list[StageRecord]]:
+) -> tuple[list[Any], list[StageRecord]]:
     """Grow ``n_stages`` stages on all rows, from every start."""
     inner = InnerWorkers(workers)
 
-    def start(k: int) -> JointFit:
+    def start(k: int) -> Fit:
         # Nothing is held out by which "auto" could decide.
-        fit = JointFit(data, options, _start_seed(seed, k), inner, options.main_effects is True)
+        fit = _new_fit(data, options, _start_seed(seed, k), inner, options.main_effects is True)
         fit.begin()
         return fit
 
@@ -378,40 +464,40 @@ def _grow_fully(
 
 def _bootstrap(
     data: TrainingData,
-    starts: list[JointFit],
+    starts: list[Any],
     n_bootstrap: int,
     seed: np.random.SeedSequence,
     workers: Workers,
-) -> tuple[SeparationModel, ...]:
+) -> list[Model]:
     """Refits to bootstrap samples, a few sweeps from the solution: stages and smoothness stay.
 
     All refits move the same way too: sweeps go on where the fit ended, and a sample with fewer
     distinct rows lets curves swing further out. What they move on average is taken off, so that
     the replicates lie around the model.
     """
-    if n_bootstrap == 0:
-        return ()
     hashes = axis_hashes(data)
     draws = make_draws(data, hashes, True)
     seeds = seed.generate_state(n_bootstrap, np.uint64)
 
-    def refit(k: int) -> list[Move]:
+    def refit(k: int) -> list[Any]:
         counts = np.zeros(len(data.target))
         state = random_streams(seeds[k], hashes)[-1:].copy()
         draw_bootstrap(state, draws.n_draws, draws.order, draws.cumulative, counts)
         return [fit.move(counts * draws.unit, _BOOTSTRAP_SWEEPS) for fit in starts]
 
     moves = workers.map(refit, range(n_bootstrap))
-    centres = [
-        Move(*(np.mean(parts, axis=0) for parts in zip(*own, strict=True)))
-        for own in zip(*moves, strict=True)
-    ]
-    return tuple(
-        mean_model(
-            [fit.moved(*pair) for fit, *pair in zip(starts, replicate, centres, strict=True)]
-        )
+    centres = [_mean_move(own) for own in zip(*moves, strict=True)]
+    return [
+        mean_of([fit.moved(*pair) for fit, *pair in zip(starts, replicate, centres, strict=True)])
         for replicate in moves
-    )
+    ]
+
+
+def _mean_move(moves: tuple[Any, ...]) -> Any:
+    """The mean of moves of one sum, or of the moves of every class."""
+    if isinstance(moves[0], Move):
+        return Move(*(np.mean(parts, axis=0) for parts in zip(*moves, strict=True)))
+    return tuple(_mean_move(own) for own in zip(*moves, strict=True))
 
 
 def _say_constant(chosen: bool) -> None:

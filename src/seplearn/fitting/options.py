@@ -11,7 +11,8 @@ import numpy as np
 from seplearn._params import TSLParameters
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, SortedRows
 from seplearn.kernels.sums import sort_by_bin
-from seplearn.losses import LOSSES, LogLoss, Loss
+from seplearn.losses import LOSSES, ClassLogLoss, LogLoss, Loss
+from seplearn.losses.log_loss import OF_SEVERAL_CLASSES
 from seplearn.table.binning import Bins
 
 LOG_LOSS = "log_loss"
@@ -23,6 +24,12 @@ class FitOptions(TSLParameters):
     """The parameters, and what they come to for the columns of the training table."""
 
     directions: tuple[int, ...]  # of every axis: 1 increasing, -1 decreasing, 0 free
+    n_classes: int = 2  # of a classifier; with more the target of a row is the number of its class
+
+    @property
+    def has_many_classes(self) -> bool:
+        """Whether every class has a sum of its own; one is enough for two."""
+        return self.n_classes > 2
 
     @property
     def may_have_effects(self) -> bool:
@@ -36,8 +43,15 @@ class FitOptions(TSLParameters):
     @property
     def loss_function(self) -> Loss:
         """What the parameter ``loss`` names, or the log-loss of a classifier."""
-        known = LOSSES | {LOG_LOSS: LogLoss()}
+        of_classes = LogLoss(OF_SEVERAL_CLASSES) if self.has_many_classes else LogLoss()
+        known = LOSSES | {LOG_LOSS: of_classes}
         return known[self.loss].with_shape(self.power, self.quantile)
+
+    def measure(self, target: FloatArray, weight: FloatArray) -> Loss | ClassLogLoss:
+        """What predictions of held-out rows are measured by, suited to the training target."""
+        if self.has_many_classes:
+            return ClassLogLoss()
+        return self.loss_function.suited_to(target, weight)
 
 
 @dataclass(frozen=True, eq=False)

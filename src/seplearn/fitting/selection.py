@@ -14,7 +14,7 @@ from seplearn._workers import SerialWorkers, Workers
 from seplearn.fitting.draws import axis_hashes, row_keys
 from seplearn.fitting.options import TrainingData
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
-from seplearn.losses import Loss
+from seplearn.losses import ClassLogLoss, Loss
 from seplearn.model.record import SizePath
 
 _Fit = TypeVar("_Fit")
@@ -50,15 +50,16 @@ class HeldOut:
     target: FloatArray
     weight: FloatArray
     offset: FloatArray
-    loss: Loss
+    loss: Loss | ClassLogLoss
 
     def losses(self, prediction: FloatArray) -> FloatArray:
         """The loss of every row; infinite where a prediction is no number.
 
-        NaN would be taken for the smallest of all losses.
+        Predictions are sums: one of every row, or one of every row and class. NaN would be taken
+        for the smallest of all losses.
         """
         with np.errstate(over="ignore"):
-            losses = self.loss.of_rows(self.target, prediction + self.offset)
+            losses = self.loss.of_rows(self.target, (prediction.T + self.offset).T)
         return np.where(np.isnan(losses), math.inf, losses)
 
 

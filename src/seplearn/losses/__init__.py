@@ -6,7 +6,7 @@ The words that the parameter ``loss`` takes, and its documentation, come from th
 from seplearn.losses.base import Loss
 from seplearn.losses.huber import Huber
 from seplearn.losses.links import IDENTITY, LINKS, Link
-from seplearn.losses.log_loss import LogLoss
+from seplearn.losses.log_loss import ClassLogLoss, LogLoss
 from seplearn.losses.power import Gamma, Poisson, Tweedie
 from seplearn.losses.quantile import Quantile
 from seplearn.losses.squared_error import SquaredError
@@ -21,4 +21,14 @@ LOSSES: dict[str, Loss] = {
     "quantile": Quantile(),
 }
 
-__all__ = ["IDENTITY", "LINKS", "LOSSES", "Huber", "Link", "LogLoss", "Loss", "SquaredError"]
+__all__ = [
+    "IDENTITY",
+    "LINKS",
+    "LOSSES",
+    "ClassLogLoss",
+    "Huber",
+    "Link",
+    "LogLoss",
+    "Loss",
+    "SquaredError",
+]

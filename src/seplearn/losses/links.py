@@ -19,20 +19,23 @@ class Link:
     Attributes
     ----------
     name : str
-        "identity", "log" or "logit", as in model files.
+        "identity", "log", "logit" or "softmax", as in model files.
     scale : str
-        What the sum is, in words: "prediction", "log of the prediction", "log-odds".
+        What the sum is, in words: "prediction", "log of the prediction", "log-odds", "score".
     factor : str
         What the exponential of a difference of sums is: a "relativity" of predictions, an "odds
         ratio"; empty where it is nothing.
     """
 
-    name: Literal["identity", "log", "logit"]
+    name: Literal["identity", "log", "logit", "softmax"]
     scale: str
     factor: str = ""
 
     def inverse(self, eta: FloatArray) -> FloatArray:
         """The prediction of sums; finite for every number.
+
+        The link of several classes makes nothing of the sum of one of them, and leaves it as it is:
+        see :func:`class_shares`.
 
         Examples
         --------
@@ -40,7 +43,7 @@ class Link:
         >>> LINKS["logit"].inverse(np.array([-1000.0, 0.0, 1000.0])).tolist()
         [0.0, 0.5, 1.0]
         """
-        if self.name == "identity":
+        if self.name in ("identity", "softmax"):
             return eta
         bounded = np.clip(eta, -_LARGEST_LOG, _LARGEST_LOG)
         if self.name == "log":
@@ -58,4 +61,20 @@ class Link:
 IDENTITY = Link("identity", "prediction")
 LOG = Link("log", "log of the prediction", "relativity")
 LOGIT = Link("logit", "log-odds", "odds ratio")
-LINKS = {link.name: link for link in (IDENTITY, LOG, LOGIT)}
+SOFTMAX = Link("softmax", "score")
+LINKS = {link.name: link for link in (IDENTITY, LOG, LOGIT, SOFTMAX)}
+
+
+def class_shares(eta: FloatArray) -> FloatArray:
+    """Probabilities of classes from their sums (n, K); they add up to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_shares(np.array([[-1e300, 700.0, 700.0]])).tolist()
+    [[0.0, 0.5, 0.5]]
+    """
+    with np.errstate(over="ignore"):  # the difference of huge numbers: infinitely unlikely
+        sizes = np.exp(eta - eta.max(axis=1, keepdims=True))
+    shares: FloatArray = sizes / sizes.sum(axis=1, keepdims=True)
+    return shares

@@ -1,8 +1,18 @@
 """The fitted model: immutable stages on bins; it predicts and knows nothing of fitting."""
 
-from seplearn.model.evaluation import Evaluation
+from seplearn.model.classes import ClassModels
+from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.stage import Branch, Stage
 
-__all__ = ["Branch", "Evaluation", "SeparationModel", "SizePath", "Stage", "StageRecord"]
+__all__ = [
+    "Branch",
+    "ClassEvaluation",
+    "ClassModels",
+    "Evaluation",
+    "SeparationModel",
+    "SizePath",
+    "Stage",
+    "StageRecord",
+]

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from seplearn.model.classes import ClassModels, Model
 from seplearn.model.model import SeparationModel
+
+
+def of_each(model: Model, change: Callable[[SeparationModel], SeparationModel]) -> Model:
+    """A model changed; of several classes that of each."""
+    return model.each(change) if isinstance(model, ClassModels) else change(model)
+
+
+def with_replicates(model: Model, replicates: Sequence[Model]) -> Model:
+    """The model with others as its bootstrap replicates."""
+    if isinstance(model, SeparationModel):
+        own = tuple(other for other in replicates if isinstance(other, SeparationModel))
+        return replace(model, replicates=own)
+    others = [other.models for other in replicates if isinstance(other, ClassModels)]
+    pairs = zip(model.models, zip(*others, strict=True), strict=True)
+    return ClassModels(tuple(replace(one, replicates=tuple(own)) for one, own in pairs))
+
+
+def mean_of(models: Sequence[Model]) -> Model:
+    """The average of models; of several classes the averages for each of them."""
+    one = [model for model in models if isinstance(model, SeparationModel)]
+    if one:
+        return mean_model(one)
+    each = zip(*(model.models for model in models if isinstance(model, ClassModels)), strict=True)
+    return ClassModels(tuple(mean_model(own) for own in each))
 
 
 def mean_model(models: Sequence[SeparationModel]) -> SeparationModel:

@@ -11,7 +11,7 @@ import numpy as np
 
 from seplearn._errors import out_of_range
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.losses import Loss, SquaredError
+from seplearn.losses import LogLoss, Loss, SquaredError
 from seplearn.model.checks import count, finite, require, table
 
 _N_GROUPS = 10
@@ -20,6 +20,7 @@ _OUTER = 0.01  # share of the residuals on either side that are counted in the o
 _MOST_CUTS = 200
 _MOST_SCORES, _LONGEST_NAME = 20, 200
 _LARGEST = sys.float_info.max
+_SMALLEST_SHARE = 1e-15  # that a class is given, when its log is taken
 
 
 class Confusion(NamedTuple):
@@ -235,6 +236,83 @@ _FIRST = {
 }  # fmt: skip
 _NOTHING = Evaluation(0, 0.0, 0.0, 0.0, (), (), (), ())
 _LISTS = {name for name, value in asdict(_NOTHING).items() if value == ()} - {"classes"}
+
+
+@dataclass(frozen=True)
+class ClassEvaluation:
+    """How probabilities of several classes fare on rows with a known class.
+
+    Attributes
+    ----------
+    n_rows : int
+    log_loss : float
+        Mean of minus the log of the probability given to the class that happened; a probability
+        counts as at least 1e-15.
+    accuracy : float
+        Share of the rows whose class was the most likely one.
+    of_class : tuple of Evaluation
+        The probability of every class beside whether it happened, 1 or 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shares = np.array([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])
+    >>> ClassEvaluation.of(np.array([0.0, 1.0]), shares).accuracy
+    0.5
+    """
+
+    n_rows: int
+    log_loss: float
+    accuracy: float
+    of_class: tuple[Evaluation, ...]
+
+    @staticmethod
+    def of(
+        numbers: FloatArray, shares: FloatArray, weight: FloatArray | None = None
+    ) -> ClassEvaluation:
+        """Compare probabilities (n, K) with the numbers of the classes that happened."""
+        weight = np.ones(len(numbers)) if weight is None else weight
+        own = shares[np.arange(len(numbers)), numbers.astype(np.int64)]
+        right = (shares.argmax(axis=1) == numbers).astype(np.float64)
+        return ClassEvaluation(
+            n_rows=len(numbers),
+            log_loss=_mean(-np.log(np.maximum(own, _SMALLEST_SHARE)), weight),
+            accuracy=_mean(right, weight),
+            of_class=tuple(
+                Evaluation.of((numbers == k).astype(np.float64), log_odds, weight, loss=LogLoss())
+                for k, log_odds in enumerate(_log_odds(shares).T)
+            ),
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """As it stands in a file."""
+        return {
+            "n_rows": self.n_rows,
+            "log_loss": self.log_loss,
+            "accuracy": self.accuracy,
+            "of_class": [one.to_plain() for one in self.of_class],
+        }
+
+    @staticmethod
+    def from_plain(values: Any, n_classes: int) -> ClassEvaluation:
+        """Read what :meth:`to_plain` wrote; raise ModelFormatError for anything else."""
+        names = {field.name for field in fields(ClassEvaluation)}
+        given = table(values, names, "the evaluation")
+        own = given["of_class"]
+        require(isinstance(own, list) and len(own) == n_classes, "evaluations of the classes")
+        return ClassEvaluation(
+            n_rows=count(given["n_rows"]),
+            log_loss=finite(given["log_loss"]),
+            accuracy=finite(given["accuracy"]),
+            of_class=tuple(Evaluation.from_plain(one) for one in own),
+        )
+
+
+def _log_odds(shares: FloatArray) -> FloatArray:
+    """Of probabilities, each at least as far from certainty as counts."""
+    bounded = np.clip(shares, _SMALLEST_SHARE, 1.0 - _SMALLEST_SHARE)
+    log_odds: FloatArray = np.log(bounded) - np.log1p(-bounded)
+    return log_odds
 
 
 def _numbers(values: Any) -> tuple[float, ...]:

@@ -8,6 +8,7 @@ import math
 import os
 import stat
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -19,9 +20,11 @@ from seplearn._errors import ModelFormatError
 from seplearn._files import check_target, replaced
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import IDENTITY, LINKS
+from seplearn.losses.links import SOFTMAX
 from seplearn.model.checks import Supply, count, finite, flag, floats, require, table, text_or_none
+from seplearn.model.classes import ClassModels, Model
 from seplearn.model.container import Arrays, pack, pack_texts, unpack, unpack_texts
-from seplearn.model.evaluation import Evaluation
+from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.model.header import (
     Labels,
     plain_labels,
@@ -60,7 +63,8 @@ _EFFECT_ARRAYS = {"effects", "replicate_effects"}  # of a model with main effect
 _LINK = "link"  # of a model whose sum is not the prediction itself
 _CLASSES = "classes"  # of a classifier
 _OFFSET = "offset"  # of a model whose offsets came from a column with a name
-_OPTIONAL = {_LINK, _CLASSES, _OFFSET}
+_SUMS = "sums"  # of a classifier of more than two classes: constant, stages, main effects of each
+_OPTIONAL = {_LINK, _CLASSES, _OFFSET, _SUMS}
 _LABELS = "integer_labels"  # of columns that were numbered, not named
 _LARGEST_LOG_FACTOR = 1500.0  # twice the log of the smallest factor that a fit makes
 _LARGEST_LOG_SCALE = math.log(sys.float_info.max)
@@ -72,12 +76,12 @@ _MOST_REPLICATES = 1_000_000  # each takes more memory than it takes in a file
 class StoredModel:
     """Everything a file holds."""
 
-    model: SeparationModel
+    model: Model
     schema: Schema
     history: tuple[StageRecord, ...]
     params: dict[str, Any]
     estimator: str = "TSLRegressor"
-    evaluation: Evaluation | None = None
+    evaluation: Evaluation | ClassEvaluation | None = None
     classes: Labels | None = None
 
 
@@ -116,6 +120,7 @@ def _memory() -> float:
 def encode(stored: StoredModel) -> bytes:
     """The bytes of a model file."""
     bins, names = stored.model.bins, stored.schema.names
+    models = _models(stored.model)
     texts = [*(names or ())]
     for axis in bins.axes:
         if isinstance(axis, CategoricalAxis):
@@ -131,10 +136,11 @@ def encode(stored: StoredModel) -> bytes:
         "target": stored.schema.target,
         "evaluation": None if stored.evaluation is None else stored.evaluation.to_plain(),
         "axes": [_axis_header(axis) for axis in bins.axes],
-        "intercept": stored.model.intercept,
+        "intercept": 0.0 if len(models) > 1 else models[0].intercept,
         "stages": [
             [_branch_header(branch) for branch in (stage.plus, stage.minus)]
-            for stage in stored.model.stages
+            for model in models
+            for stage in model.stages
         ],
         "history": [plain_record(record) for record in stored.history],
         "size_paths": [asdict(path) for path in stored.model.size_paths],
@@ -146,11 +152,20 @@ def encode(stored: StoredModel) -> bytes:
         header[_CLASSES] = plain_labels(stored.classes)
     if stored.schema.offset is not None:
         header[_OFFSET] = stored.schema.offset._asdict()
+    if len(models) > 1:
+        header[_SUMS] = [
+            {
+                "intercept": model.intercept,
+                "n_stages": len(model.stages),
+                "effects": model.effects is not None,
+            }
+            for model in models
+        ]
     arrays = (
         _bin_arrays(bins)
-        | _branch_arrays(stored.model)
-        | _replicate_arrays(stored.model)
-        | _effect_arrays(stored.model)
+        | _branch_arrays(models)
+        | _replicate_arrays(models)
+        | _effect_arrays(models)
         | dict(zip(("names", "name_ends"), pack_texts(texts), strict=True))
         | {"history_scalars": np.array(scalars, dtype=np.float64).reshape(-1, 2)}
         | _label_array(stored.schema)
@@ -198,12 +213,17 @@ def _bin_arrays(bins: Bins) -> Arrays:
     }
 
 
-def _branches(model: SeparationModel) -> list[Branch]:
-    return [branch for stage in model.stages for branch in stage.branches]
+def _models(model: Model) -> tuple[SeparationModel, ...]:
+    """One model, or those of several classes, whose arrays lie one after the other."""
+    return model.models if isinstance(model, ClassModels) else (model,)
 
 
-def _branch_arrays(model: SeparationModel) -> Arrays:
-    branches, n_flat = _branches(model), len(model.bins.frequencies)
+def _branches(models: Sequence[SeparationModel]) -> list[Branch]:
+    return [branch for model in models for stage in model.stages for branch in stage.branches]
+
+
+def _branch_arrays(models: Sequence[SeparationModel]) -> Arrays:
+    branches, n_flat = _branches(models), len(models[0].bins.frequencies)
     scales = [(b.coefficient_sign, b.log_scale) for b in branches]
     negative = [b.negative for b in branches if b.negative is not None]
     arrays: Arrays = {
@@ -211,35 +231,45 @@ def _branch_arrays(model: SeparationModel) -> Arrays:
         "coefficients": np.array(scales, dtype=np.float64).reshape(-1, 2),
         "negative": np.array(negative, dtype=np.uint8).reshape(-1, n_flat),
     }
-    if model.reference is not None:
-        arrays["reference_codes"] = model.reference.codes.astype(np.uint16)
-        arrays["reference_weight"] = model.reference.weight
+    reference = models[0].reference
+    if reference is not None:
+        arrays["reference_codes"] = reference.codes.astype(np.uint16)
+        arrays["reference_weight"] = reference.weight
     return arrays
 
 
-def _replicate_arrays(model: SeparationModel) -> Arrays:
+def _replicate_arrays(models: Sequence[SeparationModel]) -> Arrays:
     """Curves, coefficients and constants of the bootstrap replicates; their stages are alike."""
-    shape = len(model.replicates), len(_branches(model))
-    branches = [_branches(replicate) for replicate in model.replicates]
+    replicates = list(zip(*(model.replicates for model in models), strict=True))
+    shape = len(replicates), len(_branches(models))
+    branches = [_branches(own) for own in replicates]
     curves = np.array([[b.log_factors for b in row] for row in branches], dtype=np.float64)
     scales = np.array([[b.log_scale for b in row] for row in branches], dtype=np.float64)
+    constants = np.array([[r.intercept for r in own] for own in replicates], dtype=np.float64)
     return {
-        "replicate_log_factors": curves.reshape(*shape, len(model.bins.frequencies)),
+        "replicate_log_factors": curves.reshape(*shape, len(models[0].bins.frequencies)),
         "replicate_log_scales": scales.reshape(shape),
-        "replicate_intercepts": np.array([r.intercept for r in model.replicates], np.float64),
+        "replicate_intercepts": _of_one_or_more(constants.reshape(-1, len(models))),
     }
 
 
-def _effect_arrays(model: SeparationModel) -> Arrays:
-    """The main effects of the model and of its replicates, if it has any."""
-    if model.effects is None:
+def _effect_arrays(models: Sequence[SeparationModel]) -> Arrays:
+    """The main effects of the models that have any, and of their replicates."""
+    some = [model for model in models if model.effects is not None]
+    if not some:
         return {}
-    others = [replicate.effects for replicate in model.replicates]
-    shape = (len(others), len(model.effects))
-    return {
-        "effects": model.effects,
-        "replicate_effects": np.array(others, dtype=np.float64).reshape(shape),
-    }
+    n_flat = len(models[0].bins.frequencies)
+    others = [[r.effects for r in own] for own in zip(*(m.replicates for m in some), strict=True)]
+    effects = np.array([model.effects for model in some], dtype=np.float64)
+    refitted = np.array(others, dtype=np.float64).reshape(-1, len(some), n_flat)
+    if len(models) == 1:
+        return {"effects": effects[0], "replicate_effects": refitted[:, 0]}
+    return {"effects": effects, "replicate_effects": refitted}
+
+
+def _of_one_or_more(columns: FloatArray) -> FloatArray:
+    """A column per model; of a single one without the second dimension."""
+    return columns[:, 0] if columns.shape[1] == 1 else columns
 
 
 def decode(data: bytes, source: str) -> StoredModel:
@@ -283,8 +313,10 @@ def _read_header(text: str) -> dict[str, Any]:
 def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> StoredModel:
     link, classes = header.pop(_LINK, IDENTITY.name), header.pop(_CLASSES, None)
     offset = _read_offset(header.pop(_OFFSET, None))
+    sums = header.pop(_SUMS, None)
     table(header, _HEADER, "the header")
     require(type(link) is str and link in LINKS, "unknown link")
+    require((link == SOFTMAX.name) == (sums is not None), "sums belong to several classes")
     require(isinstance(header["axes"], list), "axes must be a list")
     texts = Supply(all_texts, "texts")
     names = tuple(texts.take(len(header["axes"]))) if flag(header["names"]) else None
@@ -293,17 +325,16 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
     texts.finish()
     target = text_or_none(header["target"], "name of the target")
     library = text_or_none(header["frame"], "library of the table")
-    model = SeparationModel(
+    reference = _reference(bins, arrays) if _REFERENCE_ARRAYS & set(arrays) else None
+    shared = SeparationModel(
         bins,
         finite(header["intercept"]),
         _stages(header["stages"], arrays, bins),
-        effects=_effects(arrays, bins),
+        reference=reference,
         size_paths=_size_paths(header["size_paths"]),
         link=LINKS[link],
     )
-    model = replace(model, replicates=_replicates(model, arrays))
-    if _REFERENCE_ARRAYS & set(arrays):
-        model = replace(model, reference=_reference(bins, arrays))
+    model = _one_model(shared, arrays) if sums is None else _class_models(shared, sums, arrays)
     scalars = Supply(floats(arrays["history_scalars"], "scalars", (None, 2), math.inf), "scalars")
     require(isinstance(header["history"], list), "history must be a list")
     history = tuple(read_record(record, scalars) for record in header["history"])
@@ -316,7 +347,7 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
         history,
         read_parameters(header["params"]),
         header["estimator"],
-        None if kept is None else Evaluation.from_plain(kept),
+        None if kept is None else _evaluation(kept, model),
         None if classes is None else read_labels(classes),
     )
 
@@ -327,6 +358,75 @@ def _read_offset(values: Any) -> OffsetColumn | None:
     given = table(values, set(OffsetColumn._fields), "the column of offsets")
     require(type(given["name"]) is str, "name of the column of offsets")
     return OffsetColumn(given["name"], flag(given["is_exposure"]))
+
+
+def _one_model(shared: SeparationModel, arrays: Arrays) -> SeparationModel:
+    effects = None
+    if _EFFECT_ARRAYS & set(arrays):
+        effects = _effects(arrays, (len(shared.bins.frequencies),))
+    model = replace(shared, effects=effects)
+    most = 0 if model.is_constant else _MOST_REPLICATES
+    return replace(model, replicates=_replicates(model, arrays, most))
+
+
+def _class_models(shared: SeparationModel, sums: Any, arrays: Arrays) -> ClassModels:
+    """A model for every class, each with its share of the stages and arrays."""
+    require(isinstance(sums, list) and len(sums) > 2, "sums of three classes or more")
+    given = [table(one, {"intercept", "n_stages", "effects"}, "a sum") for one in sums]
+    n_flat, n_effects = len(shared.bins.frequencies), sum(flag(one["effects"]) for one in given)
+    has_effects = bool(_EFFECT_ARRAYS & set(arrays))
+    require(has_effects == (n_effects > 0), "main effects of the sums")
+    stages = Supply(shared.stages, "stages")
+    effects = Supply(_effects(arrays, (n_effects, n_flat)) if has_effects else (), "effects")
+    models = [
+        replace(
+            shared,
+            intercept=finite(one["intercept"]),
+            stages=tuple(stages.take(count(one["n_stages"]))),
+            effects=effects.take(1)[0] if one["effects"] else None,
+        )
+        for one in given
+    ]
+    stages.finish()
+    effects.finish()
+    most = 0 if all(model.is_constant for model in models) else _MOST_REPLICATES
+    parts = _arrays_of_classes(models, arrays, n_effects)
+    return ClassModels(
+        tuple(
+            replace(model, replicates=_replicates(model, own, most))
+            for model, own in zip(models, parts, strict=True)
+        )
+    )
+
+
+def _arrays_of_classes(
+    models: list[SeparationModel], arrays: Arrays, n_effects: int
+) -> Iterator[Arrays]:
+    """The arrays of the replicates of every class, as a model of one sum has them."""
+    intercepts = floats(arrays["replicate_intercepts"], "replicate_intercepts", (None, len(models)))
+    n, n_branches = len(intercepts), len(_branches(models))
+    n_flat = len(models[0].bins.frequencies)
+    curves = _log_factors(arrays, "replicate_log_factors", (n, n_branches, n_flat))
+    scales = floats(arrays["replicate_log_scales"], "replicate_log_scales", (n, n_branches))
+    effects = np.empty((n, 0, n_flat))
+    if n_effects:
+        shape = (n, n_effects, n_flat)
+        effects = floats(arrays["replicate_effects"], "replicate_effects", shape, _LARGEST_EFFECT)
+    branch = effect = 0
+    for k, model in enumerate(models):
+        own = slice(branch, branch + len(_branches([model])))
+        yield {
+            "replicate_intercepts": intercepts[:, k],
+            "replicate_log_factors": curves[:, own],
+            "replicate_log_scales": scales[:, own],
+        } | ({} if model.effects is None else {"replicate_effects": effects[:, effect]})
+        branch, effect = own.stop, effect + (model.effects is not None)
+
+
+def _evaluation(values: Any, model: Model) -> Evaluation | ClassEvaluation:
+    if isinstance(model, ClassModels):
+        return ClassEvaluation.from_plain(values, len(model.models))
+    return Evaluation.from_plain(values)
 
 
 def _size_paths(values: Any) -> tuple[SizePath, ...]:
@@ -398,10 +498,8 @@ def _stages(headers: Any, arrays: Arrays, bins: Bins) -> tuple[Stage, ...]:
     return tuple(Stage(branch(plus), branch(minus)) for plus, minus in headers)
 
 
-def _effects(arrays: Arrays, bins: Bins) -> FloatArray | None:
-    if not _EFFECT_ARRAYS & set(arrays):
-        return None
-    return floats(arrays["effects"], "effects", (len(bins.frequencies),), _LARGEST_EFFECT)
+def _effects(arrays: Arrays, shape: tuple[int, ...]) -> FloatArray:
+    return floats(arrays["effects"], "effects", shape, _LARGEST_EFFECT)
 
 
 def _log_factors(arrays: Arrays, name: str, shape: tuple[int, ...]) -> FloatArray:
@@ -414,10 +512,9 @@ def _check_log_scales(values: FloatArray) -> None:
     require(bool(sound.all()), "size of a coefficient")
 
 
-def _replicates(model: SeparationModel, arrays: Arrays) -> tuple[SeparationModel, ...]:
-    branches = _branches(model)
+def _replicates(model: SeparationModel, arrays: Arrays, most: int) -> tuple[SeparationModel, ...]:
+    branches = _branches([model])
     intercepts = floats(arrays["replicate_intercepts"], "replicate_intercepts", (None,))
-    most = 0 if model.is_constant else _MOST_REPLICATES
     require(len(intercepts) <= most, "number of replicates")
     shape = (len(intercepts), len(branches))
     n_flat = len(model.bins.frequencies)

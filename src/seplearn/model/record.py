@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class StageRecord:
-    """What happened while one stage was added.
+    """What happened while one stage was added; of more than two classes, one to any of them.
 
     Attributes
     ----------
@@ -19,9 +19,11 @@ class StageRecord:
     mean_actions : float
         Splits and resplits per grid.
     scalars : tuple of (lambda_plus, lambda_minus)
-        The scalars of all stages so far, as refitted after this one.
+        The scalars of all stages so far, as refitted after this one; of more than two classes
+        those of the first class, then those of the second, and so on.
     intercept : float
-        The constant, as refitted after this stage.
+        The constant, as refitted after this stage; of more than two classes the mean of theirs,
+        which is zero.
     seconds : float
         Time the stage took.
     cancellation : float or None

@@ -283,6 +283,14 @@ class Stage:
             None if self.minus is None else self.minus.scaled(factor),
         )
 
+    def negated(self) -> Stage:
+        """Minus the stage: what it adds is taken off, and the other way round."""
+        plus, minus = (
+            branch and branch.with_scale(-branch.coefficient_sign, branch.log_scale)
+            for branch in (self.minus, self.plus)
+        )
+        return Stage(plus, minus)
+
     def evaluate(self, codes: CodeArray, bins: Bins) -> FloatArray:
         """Contribution of the stage to the prediction for rows given as bin codes."""
         total = np.zeros(len(codes))

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
-from seplearn.kernels.block import SMOOTH_BINS
+from seplearn.kernels.roughness import half_penalties
 from seplearn.model.bag import Bag
 from seplearn.table.binning import Bins
 
@@ -116,12 +116,8 @@ class StageCurves:
 
     def penalty(self, axes: Axes, mu: FloatArray) -> float:
         """Half the penalties of all curves at the strengths ``mu`` (p, 2, 3)."""
-        total = 0.0
-        for j, side in zip(*np.nonzero(self.active), strict=True):
-            curve = self.curves[side, axes.bins.axis(int(j))]
-            roughness = roughnesses(curve, axes.places[j][1])
-            total += 0.5 * self.curvature[side] * float(mu[j, side] @ roughness)
-        return total
+        n_ordered = axes.bins.n_ordered
+        return half_penalties(self.curves, axes.offset, n_ordered, self.active, mu, self.curvature)
 
     def flatten(self, idle: BoolArray, axes: Axes) -> None:
         """Make curves (p, 2) exactly flat for good.
@@ -132,13 +128,6 @@ class StageCurves:
         for j, side in zip(*np.nonzero(idle), strict=True):
             self.curves[side, axes.bins.axis(int(j))] = 0.0
         self.freedom[idle] = self.reach[idle] = 0.0
-
-
-def roughnesses(curve: FloatArray, n_ordered: int) -> FloatArray:
-    """What the three penalties weigh: squared first differences, size, squared second ones."""
-    ordered = curve[:n_ordered]
-    second = np.diff(ordered, 2) if n_ordered >= SMOOTH_BINS else ordered[:0]
-    return np.array([np.sum(np.diff(ordered) ** 2), curve @ curve, second @ second])
 
 
 @dataclass(eq=False)
@@ -164,11 +153,14 @@ class Effects:
 
     def penalty(self, axes: Axes, mu: FloatArray, curvature: float) -> float:
         """Half the penalties of all main effects at the strengths ``mu`` (p, 3)."""
-        total = 0.0
-        for j in np.flatnonzero(self.active):
-            curve = self.values[axes.bins.axis(int(j))]
-            total += 0.5 * curvature * float(mu[j] @ roughnesses(curve, axes.places[j][1]))
-        return total
+        return half_penalties(
+            self.values[None],
+            axes.offset,
+            axes.bins.n_ordered,
+            self.active[:, None],
+            mu[:, None],
+            np.array([curvature]),
+        )
 
     def copy(self) -> Effects:
         """The same in arrays of its own."""

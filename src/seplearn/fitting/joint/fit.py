@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from dataclasses import replace
@@ -39,7 +40,7 @@ from seplearn.model.stage import Branch, Stage
 N_SWEEPS = 12
 SWEEPS_OF_FEW_ROWS = 24
 _FEW_ROWS = 5_000
-_DAMPED = 0.5  # the rate of sweeps over curves that have mostly settled
+DAMPED = 0.5  # the rate of sweeps over curves that have mostly settled
 # A model that is to stay small is swept longer: its few curves must carry everything. In a large
 # one more sweeps fit noise in early stages that later ones would have left alone.
 STAGE_SWEEPS = 200
@@ -54,11 +55,11 @@ _SMALLEST_LAMBDA = 1e-3
 _QUIET = 1e-5
 _QUIET_AT_LAST = 1e-3
 _QUIET_ROWS = 1.0  # at the end, a curve that moves less than the noise of so many rows is quiet too
-_LAST_SWEEPS = 12  # over all rows, by a model that grew on a part of them
-_SWEEPS_AFTER_PRUNING = 6
+LAST_SWEEPS = 12  # over all rows, by a model that grew on a part of them
+SWEEPS_AFTER_PRUNING = 6
 # Degrees of freedom count as so many when fits are compared: by itself the criterion now and then
 # prefers a fit that follows the noise, which few rows cannot tell from a good one.
-_DEARER_FREEDOM = 1.4
+DEARER_FREEDOM = 1.4
 # A target whose mean is farther from zero, in standard deviations, starts at its mean: a level that
 # says nothing is not for products to carry.
 _LARGEST_LEVEL = 4.0
@@ -102,14 +103,14 @@ class JointFit:
         self.mean_square = math.inf
         self._energy = energy_price(data, options)
         self._mass = float(data.weight.sum())
-        self._n_sweeps = SWEEPS_OF_FEW_ROWS if self._mass <= _FEW_ROWS else N_SWEEPS
+        self.n_sweeps = SWEEPS_OF_FEW_ROWS if self._mass <= _FEW_ROWS else N_SWEEPS
         self.newest: Stage | None = None
 
     def begin(self) -> None:
         """Refine the main effects, if the model starts with them."""
         if self.curves.effects.active.any():
             self._refine_after_change(rate=1.0)
-            self._prune(_QUIET)
+            self.prune_quiet()
 
     def grow(self) -> StageRecord | None:
         """Add a stage, refine everything and flatten what says nothing.
@@ -127,9 +128,9 @@ class JointFit:
         self._append(aggregate.stage, aggregate.bag(grids) if self._options.keep_bags else None)
         self._refine_after_change(self._options.loss_function.rate)
         self.newest = to_stage(self.curves.stages[-1], self._axes)
-        if self._prune(_QUIET):
+        if self.prune_quiet():
             return None
-        self.refine(max(0, STAGE_SWEEPS // self._options.n_stages - self._n_sweeps), rate=_DAMPED)
+        self.refine(max(0, STAGE_SWEEPS // self._options.n_stages - self.n_sweeps), rate=DAMPED)
         grown = StageRecord(
             loss=math.nan,
             n_kept=len(aggregate.kept),
@@ -198,19 +199,30 @@ class JointFit:
     def _refine_after_change(self, rate: float) -> None:
         """Sweep over everything while there is much to learn."""
         self.refine(N_SWEEPS, rate)
-        if self._n_sweeps > N_SWEEPS:
-            self.refine(self._n_sweeps - N_SWEEPS, _DAMPED)
+        if self.n_sweeps > N_SWEEPS:
+            self.refine(self.n_sweeps - N_SWEEPS, DAMPED)
 
     def finish(self, snapshot: Curves) -> None:
         """Take over curves that grew on some of the rows, and settle them on all."""
         self.restore(snapshot)
-        self.refine(_LAST_SWEEPS, rate=_DAMPED)
+        self.refine(LAST_SWEEPS, rate=DAMPED)
         self.settle()
 
     def settle(self) -> None:
         """Flatten what says nothing in the end, and let the rest make up for it."""
-        self._prune(max(_QUIET_AT_LAST, _QUIET_ROWS / self._mass))
-        self.refine(_SWEEPS_AFTER_PRUNING, rate=_DAMPED)
+        self.prune_at_last()
+        self.refine(SWEEPS_AFTER_PRUNING, rate=DAMPED)
+
+    def prune_quiet(self) -> int:
+        """Flatten curves that say nothing while the model grows; how many stages said nothing."""
+        return self._prune(_QUIET)
+
+    def prune_at_last(self, n_sums: int = 1) -> None:
+        """Flatten curves that say nothing in the end.
+
+        Where a row has several sums to be known, what it may lose by that is divided among them.
+        """
+        self._prune(max(_QUIET_AT_LAST / n_sums, _QUIET_ROWS / self._mass))
 
     def _prune(self, share: float) -> int:
         """Flatten curves that move predictions by less than a share of the noise."""
@@ -248,7 +260,7 @@ class JointFit:
 
         Infinite where nearly all freedom is spent: what such a fit leaves says nothing.
         """
-        left = self._mass - _DEARER_FREEDOM * self.curves.freedom
+        left = self._mass - DEARER_FREEDOM * self.curves.freedom
         return self.loss * (self._mass / left) ** 2 if left > 0.0 else math.inf
 
     def going_on_with(self, data: TrainingData) -> JointFit:
@@ -262,6 +274,25 @@ class JointFit:
         """Go back to curves of an earlier moment; rows follow."""
         self.curves = snapshot.copy()
         put_on_rows(self._carrier, self.curves, self._axes)
+
+    @property
+    def sums(self) -> FloatArray:
+        """The sums of the curves on all rows, without the offset."""
+        sums: FloatArray = self._eta - np.concatenate([b.offset for b in self._carrier.blocks])
+        return sums
+
+    def put_offset(self, offset: FloatArray) -> None:
+        """Let something else be added to the curves from here on; the rows' problem follows."""
+        first = 0
+        for block in self._carrier.blocks:
+            rows.put_offset(block, offset[first : first + len(block.target)])
+            first += len(block.target)
+        self._carrier.each(rows.renew, self._options.loss_function)
+
+    def share_codes(self, other: JointFit) -> None:
+        """Have the bins of the rows in the arrays of another fit of the same rows."""
+        for own, theirs in zip(self._carrier.blocks, other._carrier.blocks, strict=True):
+            own.codes = theirs.codes
 
     def _append(self, stage: Stage, bag: Bag | None) -> None:
         """Add a stage with its least-squares scalars; the curves keep the constraints."""
@@ -322,13 +353,23 @@ class JointFit:
 
     def move(self, weight: FloatArray, n_sweeps: int) -> Move:
         """What sweeps with other weights change, the penalties as they are."""
-        curves = self.curves.copy()
+        other = self.reweighted(weight)
+        other.refine(n_sweeps, rate=0.0)
+        return self.move_to(other)
+
+    def reweighted(self, weight: FloatArray) -> JointFit:
+        """The fit as it is, to go on with other weights of the rows."""
+        other = copy.copy(self)
+        other.curves = self.curves.copy()
         # Moves are made side by side: a thread of the pool must not wait for others of it.
-        alone = SerialWorkers(self._workers.stop)
-        carrier = LocalCarrier(rows.reweighted(self._carrier.blocks, weight), alone)
-        sweep(carrier, curves, self._axes, self._rules(0.0), n_sweeps, self._workers.stop)
-        curves.fix_gauge(self.data.bins)
-        there, here = _arrays(curves), _arrays(self.curves)
+        other._workers = SerialWorkers(self._workers.stop)
+        blocks = rows.reweighted(self._carrier.blocks, weight)
+        other._carrier = LocalCarrier(blocks, other._workers)
+        return other
+
+    def move_to(self, other: JointFit) -> Move:
+        """How the curves of another fit with the same stages differ from these."""
+        there, here = _arrays(other.curves), _arrays(self.curves)
         return Move(
             there.curves - here.curves,
             there.scales - here.scales,

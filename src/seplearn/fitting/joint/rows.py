@@ -98,6 +98,12 @@ def renew(block: RowBlock, loss: Loss) -> None:
         block.response = response
 
 
+def put_offset(block: RowBlock, offset: FloatArray) -> None:
+    """Add something else to the curves; their sums stay, the response is to be renewed."""
+    block.residual -= offset - block.offset
+    block.offset = offset
+
+
 def residual_sums(block: RowBlock) -> FloatArray:
     """Sums of w r, of w and of w r^2 with the working weight, and of the weight itself."""
     return np.array(kernels.weighted_residuals(block.residual, block.working, block.weight))
