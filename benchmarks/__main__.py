@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import compare, data, growth, paper_page, problems, report, run, tune
+from benchmarks import compare, data, growth, paper_page, problems, report, run, task_pages, tune
 from benchmarks.rivals import RIVALS
 from benchmarks.rows import Rows, key_of
 from benchmarks.tasks import KINDS, REGRESSION
@@ -188,6 +188,7 @@ def _report(results: Path, folder: Path) -> None:
     written = report.write(rows, report.FRESH, target)
     more = paper_page.lines(rows, folder, tune.found(results / "tuned"))
     written += report.write(rows, report.PAPER, target, more)
+    written += [path for page in task_pages.PAGES for path in page.write(rows, target)]
     sizes = Rows(results / "growth.jsonl").read()
     written += growth.write(sizes, target) if sizes else []
     for path in written:
