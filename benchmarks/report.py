@@ -242,10 +242,11 @@ def markdown(rows: list[Row], protocol: Protocol, more: list[str] | None = None)
     table = cells(chosen, protocol.score.column)
     if OURS in table:
         lines += _summary_lines(table, protocol) + _beside(chosen, protocol) + (more or [])
-        lines += _score_lines(table, protocol.score.title)
+        lines += _score_lines(table, _capital(protocol.score.title))
     elif not table.empty:
         lines += [f"Of `{OURS}` nothing is measured yet: only the rivals' own numbers.", ""]
-        lines += _numbers(table, protocol.score.title)
+        lines += _numbers(table, _capital(protocol.score.title))
+        lines += _numbers(cells(chosen, "fit_seconds"), "Seconds to fit")
     for score in protocol.shown:
         lines += _numbers(cells(chosen, score.column), score.title)
     if OURS in table:
@@ -337,6 +338,10 @@ def _reading(rows: list[Row], protocol: Protocol) -> list[str]:
 def shifted(text: str, by: int = 1) -> str:
     """Headings some levels down: a page becomes a section."""
     return re.sub(r"^(#+ )", "#" * by + r"\1", text, flags=re.MULTILINE)
+
+
+def _capital(title: str) -> str:
+    return title[:1].upper() + title[1:]
 
 
 def _plain(value: float) -> str:

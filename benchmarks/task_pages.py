@@ -17,7 +17,7 @@ _TIMES = (
 _DEFAULTS = (
     "No model is tuned. Models that take numbers only get the mean target of a level in the "
     "training part. `linear with splines` is scikit-learn's linear model of the task on splines of "
-    "every number and indicators of every level"
+    "every number, with five knots at equal distances, and indicators of every level"
 )
 
 

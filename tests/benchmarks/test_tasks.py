@@ -234,6 +234,7 @@ def test_the_page_of_classes_compares_all_scores(tmp_path):
     assert "| ours / | calibration error | Brier score | accuracy | time to fit |" in text
     assert "| fast | 0.500 | 0.500 | +10.00 | 0.857 |" in text
     assert "| classes:a | 0.2 (***) | 2.000 (**) | 3.000 (*) |" in text
+    assert "## Log-loss: ours, and the others' as multiples of it" in text
     assert "## Calibration error" in text
     assert "| classes:a | 7 | 2 | 5 |" in text
     assert len(pd.read_csv(csv)) == 9
