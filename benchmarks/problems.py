@@ -39,7 +39,7 @@ Table = tuple[pd.DataFrame, np.ndarray]
 _COUNTED = ("solar_flare", "bike_sharing")
 _LEVELS = (0.1, 0.5, 0.9)
 _WITH_QUANTILES = ("abalone", "bike_sharing", "california_housing")
-_QUANTILE = re.compile(r"quantile-(0\.\d+)")
+_QUANTILE = "quantile-"
 
 
 def names(folder: Path | None, kind: str = REGRESSION) -> list[str]:
@@ -50,7 +50,7 @@ def names(folder: Path | None, kind: str = REGRESSION) -> list[str]:
     made = [name for name in (f"made:{own}" for own in MADE) if kind_of(name) == kind]
     if kind == QUANTILES:
         own = [*_held(folder, _WITH_QUANTILES), "made:rents"]
-        return [f"quantile-{level}:{name}" for name in own for level in _LEVELS]
+        return [f"{_QUANTILE}{level}:{name}" for name in own for level in _LEVELS]
     if kind == COUNTS:
         return [f"counts:{name}" for name in _held(folder, _COUNTED)] + made
     if kind == CLASSES:
@@ -77,7 +77,7 @@ def kind_of(name: str) -> str:
     kind, _, rest = name.partition(":")
     if kind == "made" and rest in MADE:
         return MADE[rest].kind
-    if kind.startswith("quantile-"):
+    if kind.startswith(_QUANTILE):
         return QUANTILES
     return kind if kind in (CLASSES, COUNTS) else REGRESSION
 
@@ -93,7 +93,7 @@ def check(name: str, folder: Path | None) -> None:
         raise ValueError(f"problem must be like 'openml:361255', got {name!r}")
     if kind in ("made", "grown", "openml"):
         return
-    if kind == COUNTS or kind.startswith("quantile-"):
+    if kind == COUNTS or kind.startswith(_QUANTILE):
         _check_asked(name, folder)
         return
     tables = data.CLASS_TABLES if kind == CLASSES else data.REGRESSION_TABLES
@@ -109,7 +109,8 @@ def check(name: str, folder: Path | None) -> None:
 def _check_asked(name: str, folder: Path | None) -> None:
     """Raise where a table of regression is asked for something else, and cannot be."""
     kind, _, rest = name.partition(":")
-    if kind != COUNTS and not (_QUANTILE.fullmatch(kind) and float(kind[9:]) > 0.0):
+    # Between 0 and 1, and some digit is not 0.
+    if kind != COUNTS and not re.fullmatch(_QUANTILE + r"0\.\d*[1-9]\d*", kind):
         raise ValueError(f"problem must be like 'quantile-0.9:bike_sharing', got {name!r}")
     if kind_of(rest) != REGRESSION:
         raise ValueError(f"problem after '{kind}:' must be one of regression, got {rest!r}")
@@ -122,8 +123,8 @@ def load(name: str, folder: Path | None) -> Problem:
     kind, _, rest = name.partition(":")
     if kind == COUNTS:
         return _as_counts(load(rest, folder), name)
-    if kind.startswith("quantile-"):
-        return replace(load(rest, folder), task=Quantile(float(kind.removeprefix("quantile-"))))
+    if kind.startswith(_QUANTILE):
+        return replace(load(rest, folder), task=Quantile(float(kind.removeprefix(_QUANTILE))))
     if kind == "made":
         return MADE[rest].make()
     if kind == CLASSES:

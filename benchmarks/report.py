@@ -302,14 +302,15 @@ def _beside(rows: list[Row], protocol: Protocol) -> list[str]:
     found = found.drop(index=[OURS, "mean"], errors="ignore").fillna("")
     if found.empty:
         return []
-    what = (
-        "Other scores: geometric means of ours over the other's, and where there is a sign, ours "
-        "minus the other's in points of a hundred, where more is better."
-    )
+    what = "Besides, as geometric means of ours over the other's"
+    if set(_TIMES) != {score.column for score in protocol.beside}:
+        what += ", with the number of problems on which ours is better"
+    if any(score.more_is_better for score in protocol.beside):
+        what += "; with a sign, ours minus the other's in points of a hundred, more being better"
     head = ["ours /", *found.columns]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     lines += ["| " + " | ".join([str(name), *row]) + " |" for name, row in found.iterrows()]
-    return [what, "", *lines, ""]
+    return [f"{what}:", "", *lines, ""]
 
 
 def _compared(rows: list[Row], score: Score) -> pd.Series:
@@ -318,10 +319,19 @@ def _compared(rows: list[Row], score: Score) -> pd.Series:
     if OURS not in table:
         return pd.Series(dtype=object)
     if not score.more_is_better:
-        ratios = np.exp(-real(log_ratios(table)).mean())
-        return ratios.map(lambda value: "" if np.isnan(value) else f"{value:.3f}")
+        found = {model: _ratio(own, score) for model, own in real(log_ratios(table)).items()}
+        return pd.Series(found, dtype=object)
     points = 100.0 * real(table.rsub(table[OURS], axis=0).groupby(level="problem").mean()).mean()
     return points.map(lambda value: "" if np.isnan(value) else f"{value:+.2f}")
+
+
+def _ratio(logs: pd.Series, score: Score) -> str:
+    """Ours over the other's, and on how many of the problems ours is better; not so of times."""
+    own = -logs.dropna()
+    if own.empty:
+        return ""
+    better = "" if score.column in _TIMES else f" ({(own < 0).sum()} of {len(own)})"
+    return f"{np.exp(own.mean()):.3f}{better}"
 
 
 def _reading(rows: list[Row], protocol: Protocol) -> list[str]:

@@ -232,7 +232,7 @@ def test_the_page_of_classes_compares_all_scores(tmp_path):
     assert text.startswith("# Classification\n")
     assert "| fast | 2 | 0.500 |  | 0.500 | 2 | 0.500 (classes:a) |" in text
     assert "| ours / | calibration error | Brier score | accuracy | time to fit |" in text
-    assert "| fast | 0.500 | 0.500 | +10.00 | 0.857 |" in text
+    assert "| fast | 0.500 (2 of 2) | 0.500 (2 of 2) | +10.00 | 0.857 |" in text
     assert "| classes:a | 0.2 (***) | 2.000 (**) | 3.000 (*) |" in text
     assert "## Log-loss: ours, and the others' as multiples of it" in text
     assert "## Calibration error" in text
