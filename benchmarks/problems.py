@@ -96,13 +96,14 @@ def check(name: str, folder: Path | None) -> None:
     if kind == COUNTS or kind.startswith(_QUANTILE):
         _check_asked(name, folder)
         return
-    tables = data.CLASS_TABLES if kind == CLASSES else data.REGRESSION_TABLES
-    listed = _tables(folder, tables)
+    of_classes = kind == CLASSES
+    tables = data.CLASS_TABLES if of_classes else data.REGRESSION_TABLES
+    listed = [f"{CLASSES}:{own}" if of_classes else own for own in _tables(folder, tables)]
     if not listed:
         raise ValueError(
             f"problem {name!r} needs --data-dir, the folder with {tables}/datasets.json"
         )
-    if (rest if kind == CLASSES else name) not in listed:
+    if name not in listed:
         raise ValueError(f"problem must be one of {sorted(listed)}, got {name!r}")
 
 

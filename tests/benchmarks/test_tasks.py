@@ -197,6 +197,8 @@ def test_tables_of_classes_are_read_and_run(folder, tmp_path):
     assert tiny.task == Classes(3)
     assert list(tiny.X.columns) == ["colour", "size_mm_"]
     assert problems.names(folder, tasks.CLASSES)[0] == "classes:tiny"
+    with pytest.raises(ValueError, match=r"one of \['classes:tiny'\], got 'classes:large'"):
+        problems.check("classes:large", folder)
     parser = commands._parser()
     asked = parser.parse_args(["run", "--task", "classes", "--data-dir", str(folder)])
     assert commands._names(asked, asked.task)[0] == "classes:tiny"
