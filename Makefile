@@ -85,12 +85,13 @@ compare: $(DEV_STAMP)
 # What takes too long for every change. `make -k nightly` goes on when a part fails.
 nightly: docs lower-bounds compare mutants
 
-# DATA holds data/ (tables) and reference/ (published parameters); the result files are kept in git.
+# DATA holds data/ and data_classification/ (tables) and reference/ (published parameters); the result files are kept in git.
 DATA ?= ../shared
 OWN := seplearn "seplearn, another seed" "seplearn, 2 stages" "seplearn, 10 stages" \
 	"seplearn, 10 stages, free" "seplearn, paper"
 QUICK := seplearn "seplearn, 2 stages" "seplearn, 10 stages" "seplearn, paper" sepals tensorsl \
 	lightgbm xgboost "random forest" pygam mean
+OTHERS := seplearn lightgbm xgboost "random forest" pygam "linear with splines" mean
 
 benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks.speed --data-dir $(DATA)
@@ -98,6 +99,12 @@ benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 0 1 2 3 4 --rivals $(QUICK)
 	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 0 1 --rivals ebm
+	for task in classes counts quantiles; do \
+	  $(BIN)/python -m benchmarks run --data-dir $(DATA) --task $$task --splits 0 1 2 3 4 \
+	    --rivals $(OTHERS) || exit 1; \
+	done
+	$(BIN)/python -m benchmarks run --data-dir $(DATA) --task classes --splits 0 1 --rivals ebm
+	$(BIN)/python -m benchmarks run --data-dir $(DATA) --task counts --splits 0 1 --rivals ebm
 	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 42 --rivals $(OWN)
 	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 42 --tag published
 	$(BIN)/python -m benchmarks tune --data-dir $(DATA) --rivals seplearn --trials 30 --folds 3 --rows 5000

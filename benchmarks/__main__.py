@@ -9,9 +9,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import compare, data, growth, paper_page, problems, report, run, tune
+from benchmarks import compare, data, growth, paper_page, problems, report, run, task_pages, tune
 from benchmarks.rivals import RIVALS
 from benchmarks.rows import Rows, key_of
+from benchmarks.tasks import KINDS, REGRESSION
 
 RESULTS = Path(__file__).parent / "results"
 _TIMEOUT = "seconds a fit may take, with loading and what is compiled before it"
@@ -64,11 +65,11 @@ def _results(parser: argparse.ArgumentParser) -> None:
 def _common(parser: argparse.ArgumentParser) -> None:
     _data(parser)
     _results(parser)
-    about = "default: all of the folder, or of OpenML"
+    about = "default: all of the task, of the folder or of OpenML"
     parser.add_argument("--problems", nargs="+", metavar="NAME", help=about)
     parser.add_argument(
-        "--rivals", nargs="+", choices=list(RIVALS), default=list(RIVALS), metavar="NAME",
-        help="default: all; one of " + "; ".join(RIVALS),
+        "--rivals", nargs="+", choices=list(RIVALS), metavar="NAME",
+        help="default: all that do the task; one of " + "; ".join(RIVALS),
     )  # fmt: skip
 
 
@@ -77,6 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     fits = commands.add_parser("run", help="fit models, one row per fit; resumes")
     _common(fits)
+    about = "which problems and rivals are all; those that are named may be of any task"
+    fits.add_argument("--task", choices=KINDS, default=REGRESSION, help=about)
     about = "seeds of the splits into training and test part"
     fits.add_argument("--splits", nargs="+", type=_whole(0), default=[0], help=about)
     about = "which parameters; all but the defaults belong to one split"
@@ -128,14 +131,14 @@ def _published(folder: Path, names: list[str]) -> run.Parameters:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    names = _names(arguments)
+    names = _names(arguments, arguments.task)
     params = None
     if arguments.tag == "tuned":
         params = tune.tuned(arguments.results / "tuned")
     elif arguments.tag == "published":
         params = _published(arguments.data_dir, names)
     todo = run.cells(
-        names, arguments.splits, arguments.rivals, folder=arguments.data_dir,
+        names, arguments.splits, _rivals(arguments, arguments.task), folder=arguments.data_dir,
         tag=arguments.tag, params=params,
     )  # fmt: skip
     if not todo:
@@ -150,16 +153,20 @@ def _run(arguments: argparse.Namespace) -> None:
     print(f"{count} new rows in {rows.path}; {len(empty)} of {len(todo)} cells without a result")
 
 
-def _names(arguments: argparse.Namespace) -> list[str]:
-    names = arguments.problems or problems.names(arguments.data_dir)
+def _names(arguments: argparse.Namespace, task: str = REGRESSION) -> list[str]:
+    names = arguments.problems or problems.names(arguments.data_dir, task)
     for name in names:
         problems.check(name, arguments.data_dir)
     return names
 
 
+def _rivals(arguments: argparse.Namespace, task: str = REGRESSION) -> list[str]:
+    return arguments.rivals or [own.name for own in RIVALS.values() if task in own.makers]
+
+
 def _tune(arguments: argparse.Namespace) -> None:
     for name in _names(arguments):
-        for rival in arguments.rivals:
+        for rival in _rivals(arguments):
             cell = {"problem": name, "rival": rival, "split": arguments.split}
             cell["folder"] = str(arguments.data_dir)
             try:
@@ -181,6 +188,7 @@ def _report(results: Path, folder: Path) -> None:
     written = report.write(rows, report.FRESH, target)
     more = paper_page.lines(rows, folder, tune.found(results / "tuned"))
     written += report.write(rows, report.PAPER, target, more)
+    written += [path for page in task_pages.PAGES for path in page.write(rows, target)]
     sizes = Rows(results / "growth.jsonl").read()
     written += growth.write(sizes, target) if sizes else []
     for path in written:

@@ -25,6 +25,7 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks import problems
 from benchmarks.rivals.interface import Rival
+from benchmarks.tasks import Problem
 
 TEST_SHARE = 0.2
 WARM_UP_ROWS = 300
@@ -39,40 +40,44 @@ def rival_of(cell: dict[str, Any]) -> Rival:
     return rivals[cell["rival"]]
 
 
-def parts_of(cell: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
-    """Training and test part of the cell's split: (X, X_test, y, y_test)."""
+def parts_of(cell: dict[str, Any]) -> tuple[Problem, Problem]:
+    """Training and test part of the cell's split."""
     folder = Path(cell["folder"]) if cell.get("folder") else None
-    X, y = problems.load(cell["problem"], folder)
-    return tuple(train_test_split(X, y, test_size=TEST_SHARE, random_state=cell["split"]))
+    problem = problems.load(cell["problem"], folder)
+    rows, held = train_test_split(
+        np.arange(len(problem.y)), test_size=TEST_SHARE, random_state=cell["split"],
+        stratify=problem.task.strata(problem.y),
+    )  # fmt: skip
+    return problem.rows(rows), problem.rows(held)
 
 
 def measure(cell: dict[str, Any]) -> dict[str, Any]:
-    """Fit and predict; errors on the test part, times and the peak of memory."""
+    """Fit and predict; scores on the test part, times and the peak of memory."""
     rival = rival_of(cell)
-    X, X_test, y, y_test = parts_of(cell)
-    why_not = rival.why_not(X) or rival.why_not(X_test)
+    train, test = parts_of(cell)
+    task = train.task
+    why_not = rival.why_not(train) or rival.why_not(test)
     if why_not is not None:
         return {"status": "skipped", "reason": why_not}
-    X, X_test = rival.tables(X, y, X_test, cell.get("tag", "default"))
-    model = rival.make(dict(cell.get("params") or {}), cell.get("seed", cell["split"]))
+    X, X_test = rival.tables(train.X, task.targets(train.y), test.X, cell.get("tag", "default"))
+    parameters = dict(cell.get("params") or {})
+    model = rival.make(parameters, cell.get("seed", cell["split"]), task)
     if rival.warm_up:
-        rival.make(dict(cell.get("params") or {}), 0).fit(X[:WARM_UP_ROWS], y[:WARM_UP_ROWS])
-    started = time.perf_counter()
-    model.fit(X, y)
-    fitted = time.perf_counter()
-    prediction = np.asarray(model.predict(X_test), dtype=float)
+        few = train.rows(np.arange(min(WARM_UP_ROWS, len(train.y))))
+        _fit(rival.make(parameters, 0, task), X[:WARM_UP_ROWS], few)
+    started, cpu_started = time.perf_counter(), time.process_time()
+    _fit(model, X, train)
+    fitted, cpu_fitted = time.perf_counter(), time.process_time()
+    prediction = task.predict(model, X_test, test.offset)
     ended = time.perf_counter()
     if not np.isfinite(prediction).all():
         return {"status": "failed", "reason": "predictions are not finite"}
-    error = y_test - prediction
-    spread = float(np.mean((y_test - y_test.mean()) ** 2))
     return {
         "status": "ok",
-        "rmse": float(np.sqrt(np.mean(error**2))),
-        "mae": float(np.mean(np.abs(error))),
-        "r2": 1.0 - float(np.mean(error**2)) / spread if spread > 0 else 0.0,
+        **task.scores(test, prediction),
         "fit_seconds": fitted - started,
         "predict_seconds": ended - fitted,
+        "cpu_seconds": cpu_fitted - cpu_started,
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
         "cores": len(os.sched_getaffinity(0)),
         "facts": rival.facts(model),
@@ -88,6 +93,11 @@ def row_of(cell: dict[str, Any]) -> dict[str, Any]:
         return {"status": "skipped", "reason": f"not installed: {error}"}
     except Exception as error:
         return {"status": "failed", "reason": f"{type(error).__name__}: {error}"[:500]}
+
+
+def _fit(model: Any, X: Any, problem: Problem) -> None:
+    given = {} if problem.offset is None else {"offset": problem.offset}
+    model.fit(X, problem.y, **given)
 
 
 def _version(package: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,12 @@ _INERT = {
 }
 
 
-def datasets(folder: Path) -> list[dict[str, Any]]:
-    """The list of tables, smallest first."""
-    entries = json.loads((folder / "data" / "datasets.json").read_text(encoding="utf-8"))
+REGRESSION_TABLES, CLASS_TABLES = "data", "data_classification"
+
+
+def datasets(folder: Path, tables: str = REGRESSION_TABLES) -> list[dict[str, Any]]:
+    """The list of tables of a folder, smallest first."""
+    entries = json.loads((folder / tables / "datasets.json").read_text(encoding="utf-8"))
     return sorted(entries, key=lambda entry: entry["n_rows"] * entry["n_features"])
 
 
@@ -68,14 +72,26 @@ def load(folder: Path, entry: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
 
 def load_table(folder: Path, entry: dict[str, Any]) -> tuple[pd.DataFrame, np.ndarray]:
     """The table as it is: numbers stay numbers, everything else becomes ``category``."""
-    table = pd.read_parquet(folder / "data" / f"{entry['name']}.parquet")
-    y = table.pop(entry["target"]).to_numpy(dtype=float)
+    table, target = _read(folder / REGRESSION_TABLES, entry)
+    return table, target.to_numpy(dtype=float)
+
+
+def load_classes(folder: Path, entry: dict[str, Any]) -> tuple[pd.DataFrame, np.ndarray]:
+    """The same, with the number of its class for every row: classes are sorted by name."""
+    table, target = _read(folder / CLASS_TABLES, entry)
+    return table, np.unique(target.astype(str), return_inverse=True)[1]
+
+
+def _read(folder: Path, entry: dict[str, Any]) -> tuple[pd.DataFrame, pd.Series]:
+    table = pd.read_parquet(folder / f"{entry['name']}.parquet")
+    target = table.pop(entry["target"])
     for name in table:
         if table[name].dtype.kind not in "iufb" or name in entry["categorical"]:
             table[name] = table[name].astype("category")
         elif table[name].dtype.kind == "b":
             table[name] = table[name].astype(float)
-    return table, y
+    # LightGBM and XGBoost refuse names with these.
+    return table.rename(columns=lambda name: re.sub(r'[\[\]{}<>":,]', "_", name)), target
 
 
 def target_means(column: pd.Series, y: np.ndarray) -> np.ndarray:

@@ -11,17 +11,26 @@ from benchmarks.data import target_means
 def numbers_only(
     X: pd.DataFrame, y: np.ndarray, X_test: pd.DataFrame
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Both parts as float arrays; what is learned for it is learned from the training part."""
+    """Both parts as float arrays; what is learned for it is learned from the training part.
+
+    Levels become the mean of the target; of a target of several columns, the mean of each.
+    """
     train, test = [], []
     for name in X:
         column, column_test = X[name], X_test[name]
         if isinstance(column.dtype, pd.CategoricalDtype):
-            means = pd.Series(target_means(column, y), index=column.astype(object)).groupby(level=0)
-            column = pd.Series(target_means(column, y), index=column.index)
-            column_test = column_test.astype(object).map(means.first())
-            fill = float(np.mean(y))
+            for target in y.reshape(len(y), -1).T:
+                means = target_means(column, target)
+                by_level = pd.Series(means, index=column.astype(object)).groupby(level=0).first()
+                fill = float(np.mean(target))
+                train.append(_filled(pd.Series(means), fill))
+                test.append(_filled(column_test.astype(object).map(by_level), fill))
         else:
             fill = float(column.median())
-        train.append(column.astype(float).fillna(fill).to_numpy())
-        test.append(column_test.astype(float).fillna(fill).to_numpy())
+            train.append(_filled(column, fill))
+            test.append(_filled(column_test, fill))
     return np.ascontiguousarray(np.column_stack(train)), np.ascontiguousarray(np.column_stack(test))
+
+
+def _filled(column: pd.Series, value: float) -> np.ndarray:
+    return column.astype(float).fillna(value).to_numpy()

@@ -1,12 +1,14 @@
 """From rows to tables and a figure: Markdown, CSV and PNG, written by nothing but this.
 
-Two pages: rivals' defaults on fresh splits, and the paper's split with published parameters.
+A page is made of the rows of a protocol: rivals' defaults on fresh splits, and the paper's split
+with published parameters; ``task_pages`` has those of other tasks.
 
     python -m benchmarks report
 """
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,6 +19,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.problems import kind_of
+from benchmarks.tasks import REGRESSION
+
 OURS = "seplearn"
 PAPER_SPLIT = 42
 _STARS = {1: "***", 2: "**", 3: "*"}
@@ -26,20 +31,64 @@ _FEWEST = 5  # problems from which on an interval is told
 GENERATED = "made:"
 _NOT_DRAWN = ["mean", f"{OURS}, another seed", f"{OURS}, 10 stages, free"]
 
+_TIMES = ("fit_seconds", "predict_seconds", "cpu_seconds")
+
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
+class Score:
+    """A number of a row, and what a page calls it.
+
+    Two models are compared by the ratio of theirs, or by the difference in points of a hundred
+    where more is better.
+    """
+
+    column: str
+    title: str
+    more_is_better: bool = False
+
+
+RMSE = Score("rmse", "RMSE")
+
+
+@dataclass(frozen=True)
 class Protocol:
-    """Which rows make a page, and what is said of them."""
+    """Which rows make a page, and what is said of them.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of task.
+    score : Score
+        What models are compared by; less is better.
+    null : str
+        What the rival `mean` predicts.
+    beside : tuple of Score
+        What they are compared by besides, in one table.
+    shown : tuple of Score
+        What has a table of its own, problem by problem.
+    columns : tuple of str
+        All scores of the rows.
+    """
 
     name: str
     title: str
     words: str
     takes: Callable[[Row], bool]
+    kind: str = REGRESSION
+    score: Score = RMSE
+    null: str = "the mean"
+    beside: tuple[Score, ...] = ()
+    shown: tuple[Score, ...] = ()
+    columns: tuple[str, ...] = ("rmse", "mae", "r2")
 
     def rows(self, rows: list[Row]) -> list[Row]:
-        return [row | {"model": _model(row)} for row in rows if self.takes(row)]
+        return [
+            row | {"model": _model(row)}
+            for row in rows
+            if kind_of(row["problem"]) == self.kind and self.takes(row)
+        ]
 
     def about(self, rows: list[Row]) -> str:
         """What the page is about, and which splits its models have results of."""
@@ -95,9 +144,9 @@ PAPER = Protocol(
 def cells(rows: list[Row], column: str = "rmse") -> pd.DataFrame:
     """(problem, split) by model; NaN where there is no result.
 
-    The time of a fit counts only if no other ran beside it.
+    A time counts only if no other fit ran beside it.
     """
-    alone = column != "fit_seconds"
+    alone = column not in _TIMES
     frame = pd.DataFrame(
         [row for row in rows if row["status"] == "ok" and (alone or row.get("jobs", 1) == 1)]
     )
@@ -110,8 +159,17 @@ def log_ratios(table: pd.DataFrame) -> pd.DataFrame:
     """Log of every model's number over ours on the same splits, averaged: problems by models."""
     if OURS not in table:
         return pd.DataFrame()
-    logs = np.log(table.div(table[OURS], axis=0))
-    return logs.groupby(level="problem").mean()
+    logs = np.log(table.where(table > 0))  # of nothing there are no multiples
+    return logs.sub(logs[OURS], axis=0).groupby(level="problem").mean()
+
+
+def real(table: pd.DataFrame) -> pd.DataFrame:
+    """The problems that are not generated."""
+    return table[[not _generated(str(name)) for name in table.index]] if len(table) else table
+
+
+def _generated(problem: str) -> bool:
+    return GENERATED in problem
 
 
 def with_ranks(ratios: pd.DataFrame) -> pd.DataFrame:
@@ -132,7 +190,7 @@ def ratio_rows(logs: pd.DataFrame, seed: int = 0) -> list[Row]:
     Generated problems are shown but not counted: some were made up for models like ours.
     """
     out = []
-    logs = logs[~logs.index.str.startswith(GENERATED)] if len(logs) else logs
+    logs = real(logs)
     for model in logs.columns.drop(OURS, errors="ignore"):
         own = -logs[model].dropna()
         if own.empty:
@@ -159,11 +217,11 @@ def summary(logs: pd.Series, seed: Any = 0) -> Row:
     }
 
 
-def ratio_table(logs: pd.DataFrame) -> list[str]:
+def ratio_table(logs: pd.DataFrame, title: str = RMSE.title) -> list[str]:
     """The lines of the summary: one per model."""
     lines = [
         (
-            "| ours / | problems | RMSE ratio | 90 % interval | median | ours better on "
+            f"| ours / | problems | {title} ratio | 90 % interval | median | ours better on "
             "| worst problem |"
         ),
         "|---|---|---|---|---|---|---|",
@@ -178,26 +236,122 @@ def ratio_table(logs: pd.DataFrame) -> list[str]:
 def markdown(rows: list[Row], protocol: Protocol, more: list[str] | None = None) -> str:
     """The page of one protocol; ``more`` follows its summary."""
     chosen = protocol.rows(rows)
-    table = cells(chosen)
+    if not chosen:
+        return f"# {protocol.title}\n\n{protocol.words}\n\nNothing of this is measured yet.\n"
     lines = [f"# {protocol.title}", "", protocol.about(rows), ""]
-    logs = log_ratios(table)
-    if not logs.empty:
-        what = (
-            "Geometric mean of our RMSE over the other's, same splits; below 1 is better for us. "
-            "The interval is from resampled problems (splits are not resampled). A few problems "
-            "with large ratios weigh much in the mean; the median tells of the typical one. "
-            "Generated problems are not counted. `mean` predicts the mean of the training part. "
-            "Stars mark the best three of our default and the rivals, three for the best."
-        )
-        lines += [what, "", *ratio_table(logs), "", *(more or [])]
-        shown = with_ranks(np.exp(logs))
-        ours = table[OURS].groupby(level="problem").mean()
-        shown[OURS] = ours.map(_plain) + shown[OURS].str.replace("1.000", "")
-        lines += markdown_table(_first(shown), "RMSE: ours, and the others' as multiples of it")
-        seconds = cells(chosen, "fit_seconds").groupby(level="problem").mean()
-        text = seconds.map(lambda v: "" if np.isnan(v) else f"{v:.2f}")
-        lines += markdown_table(_first(text), "Seconds to fit")
+    table = cells(chosen, protocol.score.column)
+    if OURS in table:
+        lines += _summary_lines(table, protocol) + _beside(chosen, protocol) + (more or [])
+        lines += _score_lines(table, _capital(protocol.score.title))
+    elif not table.empty:
+        lines += [f"Of `{OURS}` nothing is measured yet: only the rivals' own numbers.", ""]
+        lines += _numbers(table, _capital(protocol.score.title))
+        lines += _numbers(cells(chosen, "fit_seconds"), "Seconds to fit")
+    for score in protocol.shown:
+        lines += _numbers(cells(chosen, score.column), score.title)
+    if OURS in table:
+        lines += _times(chosen, protocol) + _reading(chosen, protocol)
     return "\n".join(lines + _without(chosen)) + "\n"
+
+
+def _summary_lines(table: pd.DataFrame, protocol: Protocol) -> list[str]:
+    title = protocol.score.title
+    what = (
+        f"Geometric mean of our {title} over the other's, same splits; below 1 is better for us. "
+        "The interval is from resampled problems (splits are not resampled). A few problems "
+        "with large ratios weigh much in the mean; the median tells of the typical one. "
+        f"Generated problems are not counted. `mean` predicts {protocol.null} of the training "
+        "part. Stars mark the best three of our default and the rivals, three for the best."
+    )
+    return [what, "", *ratio_table(log_ratios(table), title), ""]
+
+
+def _score_lines(table: pd.DataFrame, title: str) -> list[str]:
+    shown = with_ranks(np.exp(log_ratios(table)))
+    ours = table[OURS].groupby(level="problem").mean()
+    shown[OURS] = ours.map(_plain) + shown[OURS].str.replace("1.000", "")
+    return markdown_table(_first(shown), f"{title}: ours, and the others' as multiples of it")
+
+
+def _numbers(table: pd.DataFrame, title: str) -> list[str]:
+    """A score as it is, the mean over splits."""
+    if table.empty:
+        return []
+    means = table.groupby(level="problem").mean()
+    return markdown_table(_first(means.map(_plain)), title)
+
+
+def _times(rows: list[Row], protocol: Protocol) -> list[str]:
+    """Seconds; on pages of several scores as multiples of ours."""
+    table = cells(rows, "fit_seconds")
+    if OURS not in table:
+        return []
+    if protocol.beside:
+        shown = np.exp(log_ratios(table)).map(_plain)
+        shown[OURS] = table[OURS].groupby(level="problem").mean().map(_plain)
+        return markdown_table(_first(shown), "Seconds to fit: ours, and the others' as multiples")
+    seconds = table.groupby(level="problem").mean()
+    text = seconds.map(lambda v: "" if np.isnan(v) else f"{v:.2f}")
+    return markdown_table(_first(text), "Seconds to fit")
+
+
+def _beside(rows: list[Row], protocol: Protocol) -> list[str]:
+    """The other scores: ours beside each model's, over all real problems that have them."""
+    columns = {score.title: _compared(rows, score) for score in protocol.beside}
+    found = pd.DataFrame({title: own for title, own in columns.items() if len(own)})
+    found = found.drop(index=[OURS, "mean"], errors="ignore").fillna("")
+    if found.empty:
+        return []
+    what = "Besides, as geometric means of ours over the other's"
+    if set(_TIMES) != {score.column for score in protocol.beside}:
+        what += ", with the number of problems on which ours is better"
+    if any(score.more_is_better for score in protocol.beside):
+        what += "; with a sign, ours minus the other's in points of a hundred, more being better"
+    head = ["ours /", *found.columns]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    lines += ["| " + " | ".join([str(name), *row]) + " |" for name, row in found.iterrows()]
+    return [f"{what}:", "", *lines, ""]
+
+
+def _compared(rows: list[Row], score: Score) -> pd.Series:
+    """Ours beside each model's: a ratio or a difference, as text."""
+    table = cells(rows, score.column)
+    if OURS not in table:
+        return pd.Series(dtype=object)
+    if not score.more_is_better:
+        found = {model: _ratio(own, score) for model, own in real(log_ratios(table)).items()}
+        return pd.Series(found, dtype=object)
+    points = 100.0 * real(table.rsub(table[OURS], axis=0).groupby(level="problem").mean()).mean()
+    return points.map(lambda value: "" if np.isnan(value) else f"{value:+.2f}")
+
+
+def _ratio(logs: pd.Series, score: Score) -> str:
+    """Ours over the other's, and on how many of the problems ours is better; not so of times."""
+    own = -logs.dropna()
+    if own.empty:
+        return ""
+    better = "" if score.column in _TIMES else f" ({(own < 0).sum()} of {len(own)})"
+    return f"{np.exp(own.mean()):.3f}{better}"
+
+
+def _reading(rows: list[Row], protocol: Protocol) -> list[str]:
+    """How much there is to read of ours, on pages of several scores."""
+    own = [row for row in rows if row["model"] == OURS and row.get("facts")]
+    if not protocol.beside or not own:
+        return []
+    facts = pd.DataFrame([row["facts"] | {"problem": row["problem"]} for row in own])
+    means = facts.groupby("problem")[["reading_size", "stages", "features"]].mean()
+    means.columns = pd.Index(["curves", "stages", "features of the table"])
+    return markdown_table(means.map(_plain), f"What there is to read of {OURS}")
+
+
+def shifted(text: str, by: int = 1) -> str:
+    """Headings some levels down: a page becomes a section."""
+    return re.sub(r"^(#+ )", "#" * by + r"\1", text, flags=re.MULTILINE)
+
+
+def _capital(title: str) -> str:
+    return title[:1].upper() + title[1:]
 
 
 def _plain(value: float) -> str:
@@ -206,7 +360,7 @@ def _plain(value: float) -> str:
 
 def _first(table: pd.DataFrame) -> pd.DataFrame:
     """Our default before the others."""
-    return table[[OURS, *table.columns.drop(OURS)]]
+    return table[[*table.columns.intersection([OURS]), *table.columns.drop(OURS, errors="ignore")]]
 
 
 def markdown_table(table: pd.DataFrame, title: str) -> list[str]:
@@ -227,16 +381,16 @@ def _without(rows: list[Row]) -> list[str]:
     tried: dict[str, set[str]] = {}
     for row in rows:
         tried.setdefault(row["model"], set()).add(row["problem"])
-    real = {name for name in tried.get(OURS, ()) if not name.startswith(GENERATED)}
+    known = {name for name in tried.get(OURS, ()) if not _generated(name)}
     lines = [
         f"- {model} on {_joined(_with_splits(problems))}: {why}"
         for (model, why), problems in other.items()
     ]
     lines += [
         f"- {model}: {_UNTRIED.get(model.rpartition(', ')[2], 'not run')} on "
-        f"{_joined(sorted(real - own))}"
+        f"{_joined(sorted(known - own))}"
         for model, own in sorted(tried.items())
-        if real - own
+        if known - own
     ]
     return ["## Without a result", "", *lines] if lines else []
 
@@ -254,10 +408,11 @@ def points(rows: list[Row], protocol: Protocol) -> dict[str, tuple[float, float]
     A model whose times are known of some tables only says of how many; of less than half, it has
     no point.
     """
-    real = [row for row in protocol.rows(rows) if not row["problem"].startswith(GENERATED)]
-    whole = log_ratios(cells(real)).notna().sum()
-    timed = [row for row in real if row.get("cores") is not None]
-    errors, times = (log_ratios(cells(timed, c)) for c in ("rmse", "fit_seconds"))
+    column = protocol.score.column
+    chosen = [row for row in protocol.rows(rows) if not _generated(row["problem"])]
+    whole = log_ratios(cells(chosen, column)).notna().sum()
+    timed = [row for row in chosen if row.get("cores") is not None]
+    errors, times = (log_ratios(cells(timed, c)) for c in (column, "fit_seconds"))
     found = {}
     for model in errors.columns.intersection(times.columns).drop(_NOT_DRAWN, errors="ignore"):
         known = errors[model].notna() & times[model].notna()
@@ -283,7 +438,7 @@ def figure(rows: list[Row], protocol: Protocol) -> Any:
     axes.axvline(1.0, color="0.85", zorder=0)
     axes.set_title(protocol.title, fontsize=10)
     axes.set_xlabel(f"time to fit, multiples of {OURS}'s")
-    axes.set_ylabel(f"RMSE, multiples of {OURS}'s")
+    axes.set_ylabel(f"{protocol.score.title}, multiples of {OURS}'s")
     canvas.draw_without_rendering()
     canvas.set_layout_engine("none")
     _name_points(axes, found)
@@ -317,11 +472,16 @@ def write(
 ) -> list[Path]:
     """Page, table of all rows and figure of one protocol."""
     folder.mkdir(parents=True, exist_ok=True)
-    page, table, picture = (folder / f"{protocol.name}.{end}" for end in ("md", "csv", "png"))
+    page = folder / f"{protocol.name}.md"
     page.write_text(markdown(rows, protocol, more), encoding="utf-8")
-    columns = ["problem", "split", "rival", "tag", "status", "rmse", "mae", "r2", "fit_seconds",
-               "predict_seconds", "peak_mib", "cores", "reason", "commit"]  # fmt: skip
-    chosen = protocol.rows(rows)
-    pd.DataFrame(chosen).reindex(columns=columns).to_csv(table, index=False)
+    return [page, *write_rows(rows, protocol, folder)]
+
+
+def write_rows(rows: list[Row], protocol: Protocol, folder: Path) -> list[Path]:
+    """Table of all rows and figure of one protocol."""
+    table, picture = (folder / f"{protocol.name}.{end}" for end in ("csv", "png"))
+    columns = ["problem", "split", "rival", "tag", "status", *protocol.columns, *_TIMES,
+               "peak_mib", "cores", "reason", "commit"]  # fmt: skip
+    pd.DataFrame(protocol.rows(rows)).reindex(columns=columns).to_csv(table, index=False)
     figure(rows, protocol).savefig(picture, dpi=120)
-    return [page, table, picture]
+    return [table, picture]

@@ -19,6 +19,7 @@ from sklearn.model_selection import KFold
 from benchmarks.cell import parts_of, rival_of
 from benchmarks.rivals.interface import OneOf, Real, Rival, Space, Whole
 from benchmarks.run import Parameters
+from benchmarks.tasks import REGRESSION
 
 N_FOLDS = 10
 
@@ -114,14 +115,16 @@ def _training_part(
 ) -> tuple[pd.DataFrame, np.ndarray]:
     if not rival.space:
         raise ValueError(f"rival {rival.name!r} has nothing to tune")
-    X, _, y, _ = parts_of(cell)
-    if n_rows is not None and n_rows < len(y):
-        chosen = np.sort(np.random.default_rng(0).choice(len(y), n_rows, replace=False))
-        X, y = X.iloc[chosen], y[chosen]
-    why_not = rival.why_not(X)
+    part, _ = parts_of(cell)
+    if part.task.kind != REGRESSION:
+        raise ValueError(f"only {REGRESSION} is tuned, got a problem of {part.task.kind}")
+    n_all = len(part.y)
+    if n_rows is not None and n_rows < n_all:
+        part = part.rows(np.sort(np.random.default_rng(0).choice(n_all, n_rows, replace=False)))
+    why_not = rival.why_not(part)
     if why_not is not None:
         raise ValueError(why_not)
-    return X, y
+    return part.X, part.y
 
 
 def _complete(study: Any) -> list[Any]:

@@ -6,11 +6,10 @@ A file that is not there gives the words "not measured"; the pages can be built 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
-from benchmarks import growth, report, tables
+from benchmarks import growth, report, tables, task_pages
 from benchmarks.rows import Rows
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
@@ -57,7 +56,7 @@ def write_pages(folder: Path) -> None:
         page = RESULTS / "report" / f"{name}.md"
         if not page.exists():
             continue
-        head, _, body = _shifted(page.read_text(encoding="utf-8"), 1).partition("\n")
+        head, _, body = report.shifted(page.read_text(encoding="utf-8")).partition("\n")
         parts.append(head)
         picture = _picture(name)
         if picture is not None:
@@ -70,6 +69,20 @@ def write_pages(folder: Path) -> None:
     parts += _tables()
     text = "\n\n".join(part.strip("\n") for part in parts)
     (folder / "benchmarks.md").write_text(text + "\n", encoding="utf-8")
+    for page in task_pages.PAGES:
+        _write_task_page(page, folder)
+
+
+def _write_task_page(page: task_pages.Page, folder: Path) -> None:
+    """What the page of a task includes, without its title; it says so where nothing is measured."""
+    rows = Rows(RESULTS / "runs.jsonl").read()
+    pictures = {}
+    for part in page.parts:
+        if report.points(rows, part):
+            report.figure(rows, part).savefig(folder / f"{part.name}.png", dpi=120)
+            pictures[part.name] = f"_generated/{part.name}.png"
+    _, _, body = page.markdown(rows, pictures).partition("\n")
+    (folder / f"{page.name}.md").write_text(body.lstrip("\n"), encoding="utf-8")
 
 
 def _picture(name: str) -> Any:
@@ -127,8 +140,3 @@ def _growth_table() -> str:
 
 def _text(value: float | None, form: str) -> str:
     return NOT_MEASURED if value is None else format(value, form)
-
-
-def _shifted(text: str, by: int) -> str:
-    """Headings some levels down: a page becomes a section."""
-    return re.sub(r"^(#+ )", "#" * by + r"\1", text, flags=re.MULTILINE)

@@ -119,6 +119,9 @@ def test_the_site_can_be_built_without_results(measured, monkeypatch, tmp_path):
     assert all("not measured" in value for value in values.values())
     measured.write_pages(tmp_path)
     assert "not measured" in (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
+    for name in ("classification", "counts_and_quantiles"):
+        text = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
+        assert "Nothing of this is measured yet." in text
 
 
 def test_the_site_shows_the_report_when_there_is_one(measured, monkeypatch, tmp_path):

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from benchmarks.rivals import ebm, forest, lightgbm, null, ours, pygam, sepals, tensorsl, xgboost
+from benchmarks.rivals import (
+    ebm,
+    forest,
+    lightgbm,
+    null,
+    ours,
+    pygam,
+    sepals,
+    splines,
+    tensorsl,
+    xgboost,
+)
 from benchmarks.rivals.interface import Rival
 
-_FILES = (ours, sepals, tensorsl, ebm, lightgbm, xgboost, forest, pygam, null)
+_FILES = (ours, sepals, tensorsl, ebm, lightgbm, xgboost, forest, pygam, splines, null)
 RIVALS: dict[str, Rival] = {rival.name: rival for file in _FILES for rival in file.RIVALS}

@@ -5,12 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.rivals.interface import Real, Rival, Space, Whole
+from benchmarks.rivals.rates import Rates
+from benchmarks.tasks import CLASSES, COUNTS, REGRESSION
 
 
 def make(parameters: dict[str, Any], seed: int) -> Any:
     from interpret.glassbox import ExplainableBoostingRegressor
 
     return ExplainableBoostingRegressor(random_state=seed, **parameters)
+
+
+def classes(parameters: dict[str, Any], seed: int) -> Any:
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    return ExplainableBoostingClassifier(random_state=seed, **parameters)
+
+
+def counts(parameters: dict[str, Any], seed: int) -> Any:
+    return Rates(make({"objective": "poisson_deviance"} | parameters, seed))
 
 
 SPACE: Space = {
@@ -23,4 +35,5 @@ SPACE: Space = {
     "interactions": Whole(0, 20),
     "max_interaction_bins": Whole(16, 64),
 }
-RIVALS = (Rival("ebm", make, ("interpret-core",), space=SPACE, published="ebm"),)
+MAKERS = {REGRESSION: make, CLASSES: classes, COUNTS: counts}
+RIVALS = (Rival("ebm", MAKERS, ("interpret-core",), space=SPACE, published="ebm"),)

@@ -5,12 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.rivals.interface import Real, Rival, Space, Whole
+from benchmarks.rivals.rates import Rates
+from benchmarks.tasks import CLASSES, COUNTS, REGRESSION
 
 
 def make(parameters: dict[str, Any], seed: int) -> Any:
     from sklearn.ensemble import RandomForestRegressor
 
     return RandomForestRegressor(random_state=seed, n_jobs=-1, **parameters)
+
+
+def classes(parameters: dict[str, Any], seed: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(random_state=seed, n_jobs=-1, **parameters)
+
+
+def counts(parameters: dict[str, Any], seed: int) -> Any:
+    return Rates(make({"criterion": "poisson"} | parameters, seed))
 
 
 SPACE: Space = {
@@ -20,9 +32,10 @@ SPACE: Space = {
     "min_samples_leaf": Whole(1, 9),
     "max_features": Real(0.3, 0.8),
 }
+MAKERS = {REGRESSION: make, CLASSES: classes, COUNTS: counts}
 RIVALS = (
     Rival(
-        "random forest", make, ("scikit-learn",), takes_levels=False, space=SPACE,
+        "random forest", MAKERS, ("scikit-learn",), takes_levels=False, space=SPACE,
         published="random_forest_blackbox",
     ),
 )  # fmt: skip

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from benchmarks.rivals.interface import OneOf, Real, Rival, Whole
+from benchmarks.rivals.interface import Maker, OneOf, Real, Rival, Whole
+from benchmarks.tasks import CLASSES, COUNTS, QUANTILES, REGRESSION
 
 
-def _tsl(preset: dict[str, Any]) -> Any:
+def _tsl(preset: dict[str, Any]) -> Maker:
     def make(parameters: dict[str, Any], seed: int) -> Any:
         from seplearn import TSLRegressor
 
         return TSLRegressor(**({"random_state": seed, "n_jobs": -1} | preset | parameters))
 
     return make
+
+
+def _classes(parameters: dict[str, Any], seed: int) -> Any:
+    from seplearn import TSLClassifier
+
+    return TSLClassifier(**({"random_state": seed, "n_jobs": -1} | parameters))
+
+
+def _quantile(parameters: dict[str, Any], seed: int) -> Any:
+    level = parameters.pop("level")
+    return _tsl({"loss": "quantile", "quantile": level})(parameters, seed)
 
 
 def _another_seed(parameters: dict[str, Any], seed: int) -> Any:
@@ -31,10 +44,11 @@ def _paper(parameters: dict[str, Any], seed: int) -> Any:
 def _facts(model: Any) -> dict[str, float]:
     """How much there is to read, and how hard that is."""
     last = model.history_[-1].cancellation if model.history_ else None
-    used = [len(stage.features(model.model_.bins)) for stage in model.stages_]
+    stages = _stages(model)
+    used = [len(stage.features(model.model_.bins)) for stage in stages]
     turns = model.turning_points_
     return {
-        "stages": len(model.stages_),
+        "stages": len(stages),
         "cancellation": 1.0 if last is None else last,
         "reading_size": model.reading_size_,
         "features": model.n_features_in_,
@@ -43,8 +57,15 @@ def _facts(model: Any) -> dict[str, float]:
     }
 
 
-def _rival(name: str, make: Any, **options: Any) -> Rival:
-    return Rival(name, make, ("seplearn", "numba"), warm_up=True, facts=_facts, **options)
+def _stages(model: Any) -> list[Any]:
+    """All stages; of more than two classes each has its own."""
+    groups = [own if isinstance(own, tuple) else (own,) for own in model.stages_]
+    return [stage for group in groups for stage in group]
+
+
+def _rival(name: str, makers: Maker | Mapping[str, Maker], **options: Any) -> Rival:
+    by_kind = makers if isinstance(makers, Mapping) else {REGRESSION: makers}
+    return Rival(name, by_kind, ("seplearn", "numba"), warm_up=True, facts=_facts, **options)
 
 
 _TEN = {"n_stages": 10, "early_stopping": False}
@@ -58,8 +79,14 @@ SPACE = {
     "min_interval_samples": Whole(2, 40),
     "max_bins": OneOf((127, 255, 511, 1023)),
 }
+DEFAULT = {
+    REGRESSION: _tsl({}),
+    CLASSES: _classes,
+    COUNTS: _tsl({"loss": "poisson"}),
+    QUANTILES: _quantile,
+}
 RIVALS = (
-    _rival("seplearn", _tsl({}), space=SPACE),
+    _rival("seplearn", DEFAULT, space=SPACE),
     _rival("seplearn, another seed", _another_seed),
     _rival("seplearn, 4 starts", _tsl({"n_starts": 4})),
     _rival("seplearn, 2 stages", _tsl({"n_stages": 2})),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.rivals.interface import OneOf, Real, Rival, Space, Whole
+from benchmarks.tasks import REGRESSION
 
 
 def make(parameters: dict[str, Any], seed: int) -> Any:
@@ -27,9 +28,12 @@ SPACE: Space = {
     "fit_intercept": OneOf((True, False)),
 }
 RIVALS = (
-    Rival("sepals", make, ("seplearn",), space=SPACE, published="sepals_r10", warm_up=True),
     Rival(
-        "sepals, rank 2", make, ("seplearn",), space={**SPACE, "rank": Whole(1, 2)},
+        "sepals", {REGRESSION: make}, ("seplearn",), space=SPACE, published="sepals_r10",
+        warm_up=True,
+    ),
+    Rival(
+        "sepals, rank 2", {REGRESSION: make}, ("seplearn",), space={**SPACE, "rank": Whole(1, 2)},
         published="sepals_r2", warm_up=True,
     ),
 )  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Any
 
 from benchmarks.data import active
 from benchmarks.rivals.interface import OneOf, Real, Rival, Space, Whole
+from benchmarks.tasks import REGRESSION
 
 
 def make(parameters: dict[str, Any], seed: int) -> Any:
@@ -35,7 +36,7 @@ SPACE: Space = {
 }
 RIVALS = (
     Rival(
-        "tensorsl", make, ("tensorsl",), takes_levels=False, takes_missing=False, space=SPACE,
-        published="tsl_r10",
+        "tensorsl", {REGRESSION: make}, ("tensorsl",), takes_levels=False, takes_missing=False,
+        space=SPACE, published="tsl_r10",
     ),
 )  # fmt: skip

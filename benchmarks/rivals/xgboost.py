@@ -5,13 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.rivals.interface import Real, Rival, Space, Whole
+from benchmarks.rivals.rates import Rates
+from benchmarks.tasks import CLASSES, COUNTS, QUANTILES, REGRESSION
+
+FIXED = {"enable_categorical": True, "tree_method": "hist"}
 
 
 def make(parameters: dict[str, Any], seed: int) -> Any:
     from xgboost import XGBRegressor
 
-    fixed = {"random_state": seed, "enable_categorical": True, "tree_method": "hist"}
-    return XGBRegressor(**(fixed | parameters))
+    return XGBRegressor(**(FIXED | {"random_state": seed} | parameters))
+
+
+def classes(parameters: dict[str, Any], seed: int) -> Any:
+    from xgboost import XGBClassifier
+
+    return XGBClassifier(**(FIXED | {"random_state": seed} | parameters))
+
+
+def counts(parameters: dict[str, Any], seed: int) -> Any:
+    return Rates(make({"objective": "count:poisson"} | parameters, seed))
+
+
+def quantile(parameters: dict[str, Any], seed: int) -> Any:
+    level = parameters.pop("level")
+    return make({"objective": "reg:quantileerror", "quantile_alpha": level} | parameters, seed)
 
 
 SPACE: Space = {
@@ -24,4 +42,5 @@ SPACE: Space = {
     "reg_alpha": Real(0.001, 10.0, log=True),
     "reg_lambda": Real(0.0, 10.0),
 }
-RIVALS = (Rival("xgboost", make, ("xgboost",), space=SPACE, published="xgboost_blackbox"),)
+MAKERS = {REGRESSION: make, CLASSES: classes, COUNTS: counts, QUANTILES: quantile}
+RIVALS = (Rival("xgboost", MAKERS, ("xgboost",), space=SPACE, published="xgboost_blackbox"),)

@@ -8,6 +8,7 @@ import time
 import numpy as np
 
 from benchmarks.rivals.interface import OneOf, Real, Rival, Space, Whole
+from benchmarks.tasks import REGRESSION
 
 
 class Mean:
@@ -51,18 +52,22 @@ def shifted(parameters, seed):
     return Mean(shift=parameters["shift"])
 
 
+def fake(name, make, packages=("numpy",), **options):
+    return Rival(name, {REGRESSION: make}, packages, **options)
+
+
 RIVALS = {
     rival.name: rival
     for rival in (
-        Rival("seplearn", lambda parameters, seed: Mean(), ("numpy",)),
-        Rival("worse", lambda parameters, seed: Mean(shift=100.0), ("numpy",)),
-        Rival("raises", lambda parameters, seed: Raises(), ("numpy",)),
-        Rival("lost", lambda parameters, seed: Lost(), ("numpy",)),
-        Rival("dies", lambda parameters, seed: Dies(), ("numpy",)),
-        Rival("hangs", lambda parameters, seed: Mean(wait=1000.0), ("numpy",)),
-        Rival("absent", lambda parameters, seed: __import__("no_such_module"), ("no-such",)),
-        Rival("picky", lambda parameters, seed: Mean(), ("numpy",), takes_missing=False),
-        Rival("late", late, ("numpy",)),
-        Rival("shifted", shifted, ("numpy",), space=SPACE),
+        fake("seplearn", lambda parameters, seed: Mean()),
+        fake("worse", lambda parameters, seed: Mean(shift=100.0)),
+        fake("raises", lambda parameters, seed: Raises()),
+        fake("lost", lambda parameters, seed: Lost()),
+        fake("dies", lambda parameters, seed: Dies()),
+        fake("hangs", lambda parameters, seed: Mean(wait=1000.0)),
+        fake("absent", lambda parameters, seed: __import__("no_such_module"), ("no-such",)),
+        fake("picky", lambda parameters, seed: Mean(), takes_missing=False),
+        fake("late", late),
+        fake("shifted", shifted, space=SPACE),
     )
 }

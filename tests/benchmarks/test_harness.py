@@ -33,9 +33,10 @@ def cell(rival, problem=PROBLEM, split=0, **more):
 
 def test_a_fit_is_measured_on_rows_it_has_not_seen():
     row = measure(cell("seplearn"))
-    _, X_test, y, y_test = parts_of(cell("seplearn"))
-    assert len(X_test) == 600
-    error = y_test - y.mean()
+    train, test = parts_of(cell("seplearn"))
+    assert len(test.X) == 600
+    y_test = test.y
+    error = y_test - train.y.mean()
     assert row["rmse"] == pytest.approx(np.sqrt(np.mean(error**2)))
     assert row["mae"] == pytest.approx(np.mean(np.abs(error)))
     assert row["r2"] == pytest.approx(1 - np.mean(error**2) / np.var(y_test))
@@ -174,9 +175,9 @@ def test_growth_stops_where_a_model_gave_up(tmp_path, no_processes):
     assert found["seplearn", "grown:100x4"] == "ok"
     assert found["raises", "grown:50x4"] == "failed"
     assert found["raises", "grown:100x4"] == "skipped"
-    X, y = problems.load("grown:50x4", None)
-    assert X.shape == (50, 4)
-    assert y.std() > 0.5
+    grown = problems.load("grown:50x4", None)
+    assert grown.X.shape == (50, 4)
+    assert grown.y.std() > 0.5
 
 
 def test_rivals_have_the_papers_search_spaces_and_know_what_they_take():
@@ -184,9 +185,10 @@ def test_rivals_have_the_papers_search_spaces_and_know_what_they_take():
     names = {"learning_rate", "max_bins", "min_samples_leaf", "max_rounds", "outer_bags",
              "smoothing_rounds", "interactions", "max_interaction_bins"}  # fmt: skip
     assert set(RIVALS["ebm"].space) == names
-    X, y = problems.load(PROBLEM, None)
-    assert RIVALS["tensorsl"].why_not(X) == "tensorsl does not take missing values"
-    assert RIVALS["lightgbm"].why_not(X) is None
+    rents = problems.load(PROBLEM, None)
+    assert RIVALS["tensorsl"].why_not(rents) == "tensorsl does not take missing values"
+    assert RIVALS["lightgbm"].why_not(rents) is None
+    X, y = rents.X, rents.y
     train, test = RIVALS["random forest"].tables(X[:2000], y[:2000], X[2000:])
     assert train.dtype == test.dtype == float
     assert not np.isnan(test).any()
@@ -195,14 +197,16 @@ def test_rivals_have_the_papers_search_spaces_and_know_what_they_take():
 
 
 def test_encoding_learns_from_training_rows_alone():
-    X, y = problems.load(PROBLEM, None)
+    rents = problems.load(PROBLEM, None)
+    X, y = rents.X, rents.y
     one, _ = numbers_only(X[:500], y[:500], X[500:600])
     other, _ = numbers_only(X[:500], y[:500], X[700:900])
     np.testing.assert_array_equal(one, other)
 
 
 def test_published_parameters_get_levels_encoded_as_they_were_found_with():
-    X, y = problems.load(PROBLEM, None)
+    rents = problems.load(PROBLEM, None)
+    X, y = rents.X, rents.y
     parts = (X[:500], y[:500], X[500:600])
     own, _ = RIVALS["lightgbm"].tables(*parts)
     assert own is parts[0]
@@ -211,12 +215,12 @@ def test_published_parameters_get_levels_encoded_as_they_were_found_with():
 
 
 def test_problems_are_named_and_unknown_ones_refused():
-    X, y = problems.load("made:friedman", None)
-    assert X.shape == (1500, 10)
-    assert len(y) == 1500
+    friedman = problems.load("made:friedman", None)
+    assert friedman.X.shape == (1500, 10)
+    assert len(friedman.y) == 1500
     with pytest.raises(ValueError, match="needs --data-dir"):
         problems.load("california_housing", None)
-    with pytest.raises(ValueError, match=r"one of \['friedman', .* after 'made:', got 'up'"):
+    with pytest.raises(ValueError, match=r"one of \['claims', .* after 'made:', got 'up'"):
         problems.load("made:up", None)
 
 
@@ -245,6 +249,7 @@ def command_line(monkeypatch):
 
     def call(*words):
         monkeypatch.setattr(sys, "argv", ["benchmarks", *map(str, words)])
+        monkeypatch.delitem(sys.modules, "benchmarks.__main__", raising=False)
         runpy.run_module("benchmarks", run_name="__main__")
 
     before = signal.getsignal(signal.SIGTERM)
@@ -300,7 +305,8 @@ def test_tables_of_openml(monkeypatch):
     )
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
     assert problems.names(None)[:3] == ["openml:361234", "openml:361235", "made:masked_interaction"]
-    X, y = problems.load("openml:361234", None)
+    found = problems.load("openml:361234", None)
+    X, y = found.X, found.y
     assert asked == {"data_id": 44956, "target_column": "rings", "as_frame": True}
     assert [str(kind) for kind in X.dtypes] == ["category", "float64", "category"]
     assert y.dtype == float
