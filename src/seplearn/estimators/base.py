@@ -334,11 +334,13 @@ class SeparationEstimator(BaseEstimator):
         >>> from seplearn import TSLRegressor, datasets
         >>> X, y = datasets.masked_interaction(500, random_state=0)
         >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
-        >>> list(model.to_dict())
-        ['format', 'version', 'intercept', 'features', 'stages']
+        >>> plain = model.to_dict()
+        >>> plain["version"], plain["link"], len(plain["sums"][0]["stages"])
+        (4, 'identity', 1)
         """
         check_is_fitted(self)
-        return to_plain(self.model_, self._schema)
+        classes = getattr(self, "classes_", None)
+        return to_plain(self.model_, self._schema, None if classes is None else classes.tolist())
 
     def _codes(self, X: Any) -> CodeArray:
         check_is_fitted(self)

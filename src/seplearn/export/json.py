@@ -1,66 +1,109 @@
-"""The model as a JSON document; ``docs/model-json.md`` tells how to read it."""
+"""The model as a JSON document; ``docs/model-json.md`` tells how to read it.
+
+Every other export is written from this document: what it does not tell, no export knows.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from seplearn.export.describe import describe
-from seplearn.kernels.arrays import FloatArray
-from seplearn.losses import IDENTITY
 from seplearn.model.model import SeparationModel
 from seplearn.table.schema import Schema
 
-# 2: main effects. 3: a link. A model is written in the oldest version that can tell it, which older
-# readers know.
-JSON_VERSION = 3
-_FEATURE = {"numeric": ("name", "kind", "edges"), "categorical": ("name", "kind", "levels", "rare")}
+# 1 to 3 held factors as they are, which may be beyond the largest number, and flat ones too.
+JSON_VERSION = 4
+_FEATURE = {
+    "numeric": ("name", "kind", "edges"),
+    "categorical": ("name", "kind", "levels", "rare", "other_names"),
+}
+_INFINITY = "Infinity"  # JSON has no such number
 
 
-def to_plain(model: SeparationModel, schema: Schema) -> dict[str, Any]:
-    """The model as plain numbers, strings and lists."""
+def to_plain(
+    model: SeparationModel, schema: Schema, classes: Sequence[Any] | None = None
+) -> dict[str, Any]:
+    """The model as plain numbers, strings and lists.
+
+    ``classes`` are the labels of a classifier. There is one sum in ``sums``; where every class has
+    a sum of its own, they come one after the other.
+    """
     description = describe(model, schema.labels)
-    inner = description["offset"][1:-1]
-    stages = [
-        [
-            {
-                "coefficient": product["sign"] * math.exp(product["log_scale"]),
-                "factors": [part.tolist() for part in np.split(_factors(product), inner)],
-            }
-            for product in stage["products"]
-        ]
-        for stage in description["stages"]
-    ]
-    effects = description["effects"]
-    plain = {
+    offset = schema.offset
+    return {
         "format": "seplearn-json",
-        "version": _version(model),
-        "intercept": description["intercept"],
+        "version": JSON_VERSION,
+        "target": schema.target,
         "features": [_feature(feature) for feature in description["features"]],
-        "stages": stages,
+        "link": model.link.name,
+        "classes": None if classes is None else list(classes),
+        "offset": None if offset is None else offset._asdict(),
+        "sums": [_sum(description, model.stage_names(schema.labels))],
     }
-    if effects is not None:
-        plain["effects"] = [part.tolist() for part in np.split(effects, inner)]
-    if model.link is not IDENTITY:
-        plain["link"] = model.link.name
-    return plain
 
 
-def _version(model: SeparationModel) -> int:
-    if model.link is not IDENTITY:
-        return JSON_VERSION
-    return 1 if model.effects is None else 2
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of what :func:`to_plain` gives.
+
+    Examples
+    --------
+    >>> json_schema()["title"]
+    'A model of seplearn, version 4'
+    """
+    text = files("seplearn.export").joinpath("model.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def as_float(edge: float | str) -> float:
+    """An edge of a document as a number."""
+    return math.inf if edge == _INFINITY else float(edge)
 
 
 def _feature(description: dict[str, Any]) -> dict[str, Any]:
     """The part of a feature that tells the bin of a value."""
     chosen = {key: description[key] for key in _FEATURE[description["kind"]]}
-    return {k: v if isinstance(v, str) else np.asarray(v).tolist() for k, v in chosen.items()}
+    if "edges" in chosen:
+        edges = chosen["edges"].tolist()
+        chosen["edges"] = [_INFINITY if edge == math.inf else edge for edge in edges]
+    return {key: list(v) if isinstance(v, tuple) else v for key, v in chosen.items()}
 
 
-def _factors(product: dict[str, Any]) -> FloatArray:
-    sizes: FloatArray = np.exp(product["log_factors"])
+def _sum(description: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """A constant, main effects and stages; a curve that says nothing is left out."""
+    effects, inner = description["effects"], description["offset"][1:-1]
+    curves = [] if effects is None else np.split(effects, inner)
+    return {
+        "intercept": description["intercept"],
+        "effects": [
+            {"feature": j, "values": curve.tolist()}
+            for j, curve in enumerate(curves)
+            if curve.any()
+        ],
+        "stages": [
+            {
+                "name": name,
+                "products": [_product(one, inner) for one in stage["products"] if one["sign"]],
+            }
+            for name, stage in zip(names, description["stages"], strict=True)
+        ],
+    }
+
+
+def _product(product: dict[str, Any], inner: Any) -> dict[str, Any]:
     negative = product["negative"]
-    return sizes if negative is None else np.where(negative, -sizes, sizes)
+    sizes = np.split(product["log_factors"], inner)
+    signs = [None] * len(sizes) if negative is None else np.split(negative, inner)
+    curves = []
+    for j, (size, sign) in enumerate(zip(sizes, signs, strict=True)):
+        has_sign = sign is not None and sign.any()
+        if size.any() or has_sign:
+            curve = {"feature": j, "log_size": size.tolist()}
+            curves.append(curve | ({"negative": sign.tolist()} if has_sign else {}))
+    return {"sign": int(product["sign"]), "log_scale": product["log_scale"], "curves": curves}
