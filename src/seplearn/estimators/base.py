@@ -13,10 +13,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from seplearn._errors import wrong_type
 from seplearn._params import Parameter, check_parameters
 from seplearn._rules import check_level
 from seplearn.explain.subject import Subject
 from seplearn.export.json import to_plain
+from seplearn.export.source import LANGUAGES, to_source
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.refit import refit_scalars
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
@@ -342,6 +344,36 @@ class SeparationEstimator(BaseEstimator):
         classes = getattr(self, "classes_", None)
         return to_plain(self.model_, self._schema, None if classes is None else classes.tolist())
 
+    def to_source(self, language: str, *, explain: bool = False) -> str:
+        """The source of a program that predicts as this model does, and needs nothing else.
+
+        It has a function ``predict`` for a row: in Python a mapping of names to values, in
+        JavaScript an object (the source is a module), in C (C99) a ``struct row``. Of a classifier
+        it gives the class, and ``predict_proba`` (``predictProba``) the probabilities; of a
+        regressor it takes an offset as well. A value may be missing: None, null, NaN, NULL.
+
+        Parameters
+        ----------
+        language : {"python", "c", "javascript"}
+        explain : bool
+            Add a function ``explain`` that gives the parts of the sum: main effects and stages.
+
+        Examples
+        --------
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.masked_interaction(500, random_state=0)
+        >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+        >>> program = {}
+        >>> exec(model.to_source("python"), program)
+        >>> row = {"x0": 0.1, "x1": -0.2, "x2": None}
+        >>> expected = model.predict([[0.1, -0.2, float("nan")]])[0]
+        >>> bool(abs(program["predict"](row) - expected) < 1e-9)
+        True
+        """
+        LANGUAGES.check("language", language)
+        _check_flag("explain", explain)
+        return to_source(self.to_dict(), language, explain)
+
     def _codes(self, X: Any) -> CodeArray:
         check_is_fitted(self)
         return self._codes_of(open_table(X))
@@ -357,6 +389,11 @@ class SeparationRegressor(RegressorMixin, SeparationEstimator):
 
 class SeparationClassifier(ClassifierMixin, SeparationEstimator):
     """One that predicts classes."""
+
+
+def _check_flag(name: str, value: Any) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        raise wrong_type(name, "True or False", value)
 
 
 def _plain(value: Any) -> Any:

@@ -107,3 +107,13 @@ def _product(product: dict[str, Any], inner: Any) -> dict[str, Any]:
             curve = {"feature": j, "log_size": size.tolist()}
             curves.append(curve | ({"negative": sign.tolist()} if has_sign else {}))
     return {"sign": int(product["sign"]), "log_scale": product["log_scale"], "curves": curves}
+
+
+def level_bins(feature: dict[str, Any]) -> dict[str, int]:
+    """The bin of every text that means a level of a categorical feature of a document.
+
+    Missing values have the bin ``len(levels) + 1``, all other texts the one after it.
+    """
+    bins = {level: b for b, level in enumerate(feature["levels"])}
+    bins |= dict.fromkeys(feature["rare"], len(feature["levels"]))
+    return bins | {other: bins[level] for other, level in feature["other_names"].items()}
