@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import numbers
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
@@ -19,6 +19,7 @@ from seplearn._rules import check_level
 from seplearn.explain.subject import Subject
 from seplearn.export.json import to_plain
 from seplearn.export.source import LANGUAGES, to_source
+from seplearn.export.sql import DIALECT_NAMES, to_sql
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.refit import refit_scalars
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
@@ -373,6 +374,47 @@ class SeparationEstimator(BaseEstimator):
         LANGUAGES.check("language", language)
         _check_flag("explain", explain)
         return to_source(self.to_dict(), language, explain)
+
+    def to_sql(
+        self,
+        table: str | Sequence[str] = "t",
+        dialect: str = "duckdb",
+        *,
+        explain: bool = False,
+        keep: Sequence[str] = (),
+    ) -> str:
+        """One SELECT that predicts every row of a table of a database.
+
+        Its column ``prediction`` is what ``predict`` gives; of a classifier there is a column
+        ``probability of ...`` for every class too. NULL is a missing value, and so is NaN. Levels
+        are compared as texts. Where the model knows the column of its offsets, that is added.
+
+        Parameters
+        ----------
+        table : str or sequence of str
+            The table, or schema and table.
+        dialect : {"duckdb", "postgresql", "sqlite", "bigquery", "standard"}
+        explain : bool
+            Add columns for the constant, every main effect and every stage; with a link the
+            column ``sum`` is what they add up to.
+        keep : sequence of str
+            Columns of the table to copy, such as an identifier.
+
+        Examples
+        --------
+        >>> import sqlite3
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+        >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+        >>> database = sqlite3.connect(":memory:")
+        >>> _ = X.to_sql("points", database, index=False)
+        >>> rows = database.execute(model.to_sql("points", "sqlite")).fetchall()
+        >>> bool(abs(rows[0][0] - model.predict(X)[0]) < 1e-9)
+        True
+        """
+        DIALECT_NAMES.check("dialect", dialect)
+        _check_flag("explain", explain)
+        return to_sql(self.to_dict(), table, dialect, explain, keep)
 
     def _codes(self, X: Any) -> CodeArray:
         check_is_fitted(self)
