@@ -76,14 +76,14 @@ def model(name: str) -> Any:
         fitted.fit(X, np.round(np.exp(y / 2)), offset=np.zeros(len(y)))
         fitted.offset_column_ = OffsetColumn("y'ears", True)
         return fitted
-    options: dict[str, Any] = {
+    variants: dict[str, dict[str, Any]] = {
         "identity": {"main_effects": False},
         "effects": {"main_effects": True, "min_category_count": 2},
         "signed": {"products": "single", "refine": "scalars"},
         "constant": {},
         "paper": {"refine": "scalars", "scalars": "ols", "fit_intercept": False},
-    }[name]
-    return TSLRegressor(**(QUICK | options)).fit(
+    }
+    return TSLRegressor(**(QUICK | variants[name])).fit(
         X, np.full(len(y), 3.0) if name == "constant" else y
     )
 

@@ -102,10 +102,9 @@ def _product(product: dict[str, Any], inner: Any) -> dict[str, Any]:
     signs = [None] * len(sizes) if negative is None else np.split(negative, inner)
     curves = []
     for j, (size, sign) in enumerate(zip(sizes, signs, strict=True)):
-        has_sign = sign is not None and sign.any()
-        if size.any() or has_sign:
-            curve = {"feature": j, "log_size": size.tolist()}
-            curves.append(curve | ({"negative": sign.tolist()} if has_sign else {}))
+        signs_told = {} if sign is None or not sign.any() else {"negative": sign.tolist()}
+        if size.any() or signs_told:
+            curves.append({"feature": j, "log_size": size.tolist()} | signs_told)
     return {"sign": int(product["sign"]), "log_scale": product["log_scale"], "curves": curves}
 
 

@@ -56,7 +56,7 @@ class Dialect:
     binary: str = ""
     ignores_case: bool = False
 
-    def float(self, value: float) -> str:
+    def real(self, value: float) -> str:
         """A number with all its digits."""
         text = repr(float(value))
         if self.suffix == "e0":
@@ -65,8 +65,8 @@ class Dialect:
 
     def between(self, low: float, expression: str, high: float) -> str:
         """The expression, or the end that it is beyond."""
-        inner = f"{self.greatest}({expression}, {self.float(low)})"
-        return f"{self.least}({inner}, {self.float(high)})"
+        inner = f"{self.greatest}({expression}, {self.real(low)})"
+        return f"{self.least}({inner}, {self.real(high)})"
 
 
 def _doubled(quote: str) -> Callable[[str], str]:
@@ -258,7 +258,7 @@ def _logs(plain: dict[str, Any], terms: dict[str, Any], own: Dialect) -> list[tu
         for p, product in enumerate(stage["products"]):
             curves = [(plain["features"][c["feature"]], c) for c in product["curves"]]
             logs = [_curve(f, c["feature"], c["log_size"], own) for f, c in curves]
-            total = _added([*logs, own.float(product["log_scale"])])
+            total = _added([*logs, own.real(product["log_scale"])])
             columns.append((f"log_{s}_{p}", total))
             signs = [
                 _curve(f, c["feature"], [1.0 - 2.0 * b for b in c["negative"]], own)
@@ -279,13 +279,13 @@ def _stages(terms: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
             if any("negative" in curve for curve in product["curves"]):
                 value = f"sign_{s}_{p} * {value}"
             values.append(f"{'- ' if product['sign'] < 0 else ''}{value}")
-        columns.append((f"stage_{s}", _added(values) or own.float(0.0)))
+        columns.append((f"stage_{s}", _added(values) or own.real(0.0)))
     return columns
 
 
 def _total(plain: dict[str, Any], terms: dict[str, Any], own: Dialect) -> tuple[str, str]:
     names = [name for name, _ in (*_carried_effects(terms), *_carried_stages(terms))]
-    total = _added([own.float(terms["intercept"]), *names])
+    total = _added([own.real(terms["intercept"]), *names])
     bounded = own.between(-_LARGEST, total, _LARGEST)
     return "total", bounded if plain["offset"] is None else f"{bounded} + offset_value"
 
@@ -309,7 +309,7 @@ def _output(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
 def _parts(plain: dict[str, Any], terms: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
     """What adds up to the prediction, or to the column ``sum`` that a link makes it of."""
     columns = [] if plain["link"] == "identity" else [("sum", "total")]
-    columns.append(("intercept", own.float(terms["intercept"])))
+    columns.append(("intercept", own.real(terms["intercept"])))
     if plain["offset"] is not None:
         columns.append(("offset", "offset_value"))
     for effect in terms["effects"]:
@@ -326,7 +326,7 @@ def _label(label: Any, own: Dialect) -> str:
         return literal
     if isinstance(label, bool):
         return "TRUE" if label else "FALSE"
-    return own.float(label) if isinstance(label, float) else str(label)
+    return own.real(label) if isinstance(label, float) else str(label)
 
 
 def _curve(feature: dict[str, Any], j: int, values: Sequence[float], own: Dialect) -> str:
@@ -344,7 +344,7 @@ def _curve_of_numbers(
         if values[k] == values[k + 1]:
             continue
         if math.isfinite(edge):
-            cases.append((f"{value} < {own.float(edge)}", values[k]))
+            cases.append((f"{value} < {own.real(edge)}", values[k]))
         elif own.infinity is not None:
             cases.append((f"{value} < {own.infinity}", values[k]))
         else:  # nothing is infinite, and so nothing above this edge
@@ -377,8 +377,8 @@ def _curve_of_levels(
 
 
 def _cases(cases: Sequence[tuple[str, float]], otherwise: float, own: Dialect) -> str:
-    lines = [f"  WHEN {condition} THEN {own.float(value)}" for condition, value in cases]
-    return "\n".join(["CASE", *lines, f"  ELSE {own.float(otherwise)} END"])
+    lines = [f"  WHEN {condition} THEN {own.real(value)}" for condition, value in cases]
+    return "\n".join(["CASE", *lines, f"  ELSE {own.real(otherwise)} END"])
 
 
 def _added(terms: Sequence[str]) -> str:

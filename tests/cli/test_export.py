@@ -1,0 +1,93 @@
+"""seplearn export: every form, to files and pipes, and what is refused."""
+
+import json
+import sqlite3
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seplearn import TSLRegressor, load_model
+from tests.cli.conftest import run
+
+
+def unseen(files):
+    return pd.read_csv(files / "unseen.csv").drop(columns="rent")
+
+
+def test_json_is_the_plain_form(files, tmp_path):
+    done = run("export", files / "rent.tsl", "--json")
+    expected = load_model(files / "rent.tsl").to_dict()
+    assert done.exit_code == 0
+    assert json.loads(done.stdout) == expected
+    assert run("export", files / "rent.tsl", "--json", "-o", tmp_path / "m.json").stdout == ""
+    assert json.loads((tmp_path / "m.json").read_text(encoding="utf-8")) == expected
+
+
+def test_a_program_predicts(files, tmp_path):
+    done = run("export", files / "rent.tsl", "--source", "python", "--explain", "-o",
+               tmp_path / "rent.py")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    scope: dict[str, Any] = {}
+    exec((tmp_path / "rent.py").read_text(encoding="utf-8"), scope)
+    X = unseen(files)[:5]
+    found = [scope["predict"](row) for row in X.to_dict("records")]
+    model = load_model(files / "rent.tsl")
+    np.testing.assert_allclose(found, model.predict(X.drop(columns="id")), rtol=1e-9)
+    assert "explain" in scope
+    for language in ("c", "javascript"):
+        assert "predict" in run("export", files / "rent.tsl", "--source", language).stdout
+
+
+def test_a_query_predicts(files):
+    done = run("export", files / "rent.tsl", "--sql", "sqlite", "--table", "flats", "--keep", "id")
+    assert done.exit_code == 0, done.output
+    database = sqlite3.connect(":memory:")
+    X = unseen(files)
+    X.to_sql("flats", database, index=False)
+    found = pd.read_sql(done.stdout, database)
+    assert list(found.columns) == ["id", "prediction"]
+    expected = load_model(files / "rent.tsl").predict(X.drop(columns="id"))
+    np.testing.assert_allclose(found["prediction"], expected, rtol=1e-9)
+
+
+def test_control_characters_do_not_act_on_a_terminal(files, tmp_path, monkeypatch):
+    frame = pd.read_csv(files / "flats.csv").rename(columns={"area": "ar\x1b[31mea"})
+    names = list(frame.columns)
+    model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0)
+    model.fit(frame[names[:2]], frame["rent"]).save(tmp_path / "m.tsl")
+    piped = run("export", tmp_path / "m.tsl", "--sql", "sqlite").stdout
+    assert 'CAST("ar\x1b[31mea" AS REAL)' in piped
+    monkeypatch.setattr("seplearn.cli.export.is_terminal", lambda stream: True)
+    assert "\x1b" not in run("export", tmp_path / "m.tsl", "--sql", "sqlite").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "one of --json, --source, --sql must be given, got none"),
+        (["--json", "--sql", "duckdb"], "must be given, got --json and --sql"),
+        (["--json", "--explain"], "--explain goes with --source or --sql only"),
+        (["--source", "c", "--keep", "id"], "--keep goes with --sql only"),
+        (["--json", "--table", "flats"], "--table goes with --sql only"),
+        (["--source", "cobol"], "'cobol' is not one of"),
+        (["--sql", "duckdb", "--keep", "sum"], "keep must be names that predictions do not have"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_and_nothing_written(
+    files, tmp_path, arguments, message
+):
+    (tmp_path / "old").write_text("old", encoding="utf-8")
+    done = run("export", files / "rent.tsl", *arguments, "-o", tmp_path / "old")
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.split())
+    assert (tmp_path / "old").read_text(encoding="utf-8") == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+
+
+def test_a_model_is_not_overwritten_by_its_export(files):
+    before = (files / "rent.tsl").read_bytes()
+    done = run("export", files / "rent.tsl", "--json", "-o", files / "rent.tsl")
+    assert done.exit_code == 2
+    assert (files / "rent.tsl").read_bytes() == before
