@@ -52,6 +52,19 @@ def test_a_query_predicts(files):
     np.testing.assert_allclose(found["prediction"], expected, rtol=1e-9)
 
 
+def test_a_graph_is_written_to_a_file_or_a_pipe_but_no_terminal(files, tmp_path, monkeypatch):
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    model = files / "rent.tsl"
+    assert run("export", model, "--onnx", "-o", tmp_path / "m.onnx").exit_code == 0
+    content = (tmp_path / "m.onnx").read_bytes()
+    onnx.checker.check_model(onnx.load_from_string(content))
+    assert run("export", model, "--onnx").stdout_bytes == content
+    monkeypatch.setattr("seplearn.cli.export.is_terminal", lambda stream: True)
+    done = run("export", model, "--onnx")
+    assert (done.exit_code, done.stdout_bytes) == (2, b"")
+    assert "--onnx is not for a terminal" in done.stderr
+
+
 def test_control_characters_do_not_act_on_a_terminal(files, tmp_path, monkeypatch):
     frame = pd.read_csv(files / "flats.csv").rename(columns={"area": "ar\x1b[31mea"})
     names = list(frame.columns)
@@ -66,11 +79,12 @@ def test_control_characters_do_not_act_on_a_terminal(files, tmp_path, monkeypatc
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "one of --json, --source, --sql must be given, got none"),
+        ([], "one of --json, --source, --sql, --onnx must be given, got none"),
         (["--json", "--sql", "duckdb"], "must be given, got --json and --sql"),
-        (["--json", "--explain"], "--explain goes with --source or --sql only"),
+        (["--json", "--explain"], "--explain goes with --source, --sql or --onnx only"),
         (["--source", "c", "--keep", "id"], "--keep goes with --sql only"),
         (["--json", "--table", "flats"], "--table goes with --sql only"),
+        (["--json", "--missing-level", "NA"], "--missing-level goes with --onnx only"),
         (["--source", "cobol"], "'cobol' is not one of"),
         (["--sql", "duckdb", "--keep", "sum"], "keep must be names that predictions do not have"),
     ],

@@ -29,6 +29,12 @@ from seplearn.export.sql import DIALECT_NAMES
     type=click.Choice(DIALECT_NAMES.options),
     help="One SELECT in the dialect of this database.",
 )
+@click.option("--onnx", "as_onnx", is_flag=True, help="An ONNX graph; needs the package onnx.")
+@click.option(
+    "--missing-level",
+    default="",
+    help="With --onnx: the text that says that a level is missing; the empty one by default.",
+)
 @click.option("--table", default="t", show_default=True, help="With --sql: the table to predict.")
 @click.option(
     "--keep",
@@ -39,14 +45,14 @@ from seplearn.export.sql import DIALECT_NAMES
 @click.option(
     "--explain",
     is_flag=True,
-    help="With --source or --sql: also tell what every main effect and stage adds.",
+    help="With --source, --sql or --onnx: also tell what every main effect and stage adds.",
 )
 @click.option("-o", "--output", default=PIPE, help="The file to write; a pipe if not given.")
 def export(
-    model: str, as_json: bool, source: str | None, dialect: str | None, table: str,
-    keep: tuple[str, ...], explain: bool, output: str,
+    model: str, as_json: bool, source: str | None, dialect: str | None, as_onnx: bool,
+    missing_level: str, table: str, keep: tuple[str, ...], explain: bool, output: str,
 ) -> None:  # fmt: skip
-    """Write MODEL for places without this library: as a document, a program or a query.
+    """Write MODEL for places without this library: a document, a program, a query or a graph.
 
     All of them predict what `seplearn predict` does.
 
@@ -54,14 +60,23 @@ def export(
     seplearn export rent.tsl --sql duckdb --table flats --keep id
     seplearn export rent.tsl --source c --explain -o rent.c
     """  # noqa: D301
-    forms = {"--json": as_json, "--source": source is not None, "--sql": dialect is not None}
+    forms = {
+        "--json": as_json, "--source": source is not None, "--sql": dialect is not None,
+        "--onnx": as_onnx,
+    }  # fmt: skip
     _check_form(forms)
-    given = {"--keep": bool(keep), "--table": table != "t"}
-    _check_belongs(given, "--sql", forms["--sql"])
-    _check_belongs({"--explain": explain}, "--source or --sql", not as_json)
+    _check_belongs({"--keep": bool(keep), "--table": table != "t"}, "--sql", dialect is not None)
+    _check_belongs({"--missing-level": missing_level != ""}, "--onnx", as_onnx)
+    _check_belongs({"--explain": explain}, "--source, --sql or --onnx", not as_json)
     check_output(output, (model,))
+    if as_onnx and output == PIPE and is_terminal(sys.stdout):
+        raise click.UsageError("--onnx is not for a terminal: give -o, or a pipe")
     estimator = open_model(model)
-    _write(_text(estimator, source, dialect, table, keep, explain).encode(), output)
+    if as_onnx:
+        graph = estimator.to_onnx(explain=explain, missing_level=missing_level)
+        _write(graph.SerializeToString(), output)
+    else:
+        _write(_text(estimator, source, dialect, table, keep, explain).encode(), output)
 
 
 def _check_form(forms: dict[str, bool]) -> None:

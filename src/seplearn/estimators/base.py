@@ -18,6 +18,7 @@ from seplearn._params import Parameter, check_parameters
 from seplearn._rules import check_level
 from seplearn.explain.subject import Subject
 from seplearn.export.json import to_plain
+from seplearn.export.onnx import PRECISIONS, to_onnx
 from seplearn.export.source import LANGUAGES, to_source
 from seplearn.export.sql import DIALECT_NAMES, to_sql
 from seplearn.fitting.options import TrainingData
@@ -415,6 +416,49 @@ class SeparationEstimator(BaseEstimator):
         DIALECT_NAMES.check("dialect", dialect)
         _check_flag("explain", explain)
         return to_sql(self.to_dict(), table, dialect, explain, keep)
+
+    def to_onnx(
+        self, *, precision: str = "double", explain: bool = False, missing_level: str = ""
+    ) -> Any:
+        """The model as an ONNX graph; needs the package ``onnx``.
+
+        An input of shape (rows, 1) per feature, by its name: numbers, NaN where they are missing,
+        or texts for levels. Where the model knows the column of its offsets, that is an input too.
+        The output is ``prediction``, of a classifier ``label`` and ``probabilities``.
+
+        Parameters
+        ----------
+        precision : {"double", "float"}
+            Of the inputs and outputs; inside it is double.
+        explain : bool
+            Add an output ``contributions``: the constant, every main effect and every stage, whose
+            names are in the metadata of the model, as JSON. They add up to the sum.
+        missing_level : str
+            The text that says that a level is missing; ONNX has no missing texts.
+
+        Returns
+        -------
+        onnx.ModelProto
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import onnxruntime  # doctest: +SKIP
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.masked_interaction(500, random_state=0)
+        >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+        >>> graph = model.to_onnx().SerializeToString()  # doctest: +SKIP
+        >>> session = onnxruntime.InferenceSession(graph)  # doctest: +SKIP
+        >>> columns = {f"x{j}": X[:, [j]] for j in range(3)}
+        >>> (found,) = session.run(None, columns)  # doctest: +SKIP
+        >>> bool(np.allclose(found[:, 0], model.predict(X)))  # doctest: +SKIP
+        True
+        """
+        PRECISIONS.check("precision", precision)
+        _check_flag("explain", explain)
+        if not isinstance(missing_level, str):
+            raise wrong_type("missing_level", "a text", missing_level)
+        return to_onnx(self.to_dict(), precision, explain, missing_level)
 
     def _codes(self, X: Any) -> CodeArray:
         check_is_fitted(self)
