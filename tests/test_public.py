@@ -29,9 +29,9 @@ ROOT = Path(__file__).parents[1]
 
 def test_exported_names():
     assert sorted(seplearn.__all__) == [
-        "Branch", "Evaluation", "ModelFormatError", "SepALSRegressor", "SeparationModel",
-        "SizePath", "Stage", "StageRecord", "TSLClassifier", "TSLRegressor", "__version__",
-        "datasets", "explain", "load_model", "report",
+        "Branch", "Evaluation", "ModelFormatError", "Scorecard", "SepALSRegressor",
+        "SeparationModel", "SizePath", "Stage", "StageRecord", "TSLClassifier", "TSLRegressor",
+        "__version__", "datasets", "explain", "load_model", "report",
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [

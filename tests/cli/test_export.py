@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from seplearn import TSLRegressor, load_model
-from tests.cli.conftest import run
+from tests.cli.conftest import rows, run
 
 
 def unseen(files):
@@ -65,6 +65,19 @@ def test_a_graph_is_written_to_a_file_or_a_pipe_but_no_terminal(files, tmp_path,
     assert "--onnx is not for a terminal" in done.stderr
 
 
+def test_a_scorecard_is_a_table(files, tmp_path):
+    frame = pd.read_csv(files / "flats.csv")
+    model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0)
+    model.fit(frame[["area"]], frame["rent"]).save(tmp_path / "m.tsl")
+    done = run("export", tmp_path / "m.tsl", "--scorecard", "--digits", "0", "--scale", "2")
+    assert done.exit_code == 0, done.output
+    card = model.to_scorecard(scale=2.0, digits=0)
+    found = rows(done.stdout)
+    assert [float(row["points"]) for row in found] == [card.base, *(r.points for r in card.rows)]
+    assert found[0]["range"] == "(base)"
+    assert "points add up to the prediction, times 2.0" in done.stderr
+
+
 def test_control_characters_do_not_act_on_a_terminal(files, tmp_path, monkeypatch):
     frame = pd.read_csv(files / "flats.csv").rename(columns={"area": "ar\x1b[31mea"})
     names = list(frame.columns)
@@ -79,12 +92,15 @@ def test_control_characters_do_not_act_on_a_terminal(files, tmp_path, monkeypatc
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "one of --json, --source, --sql, --onnx must be given, got none"),
+        ([], "one of --json, --source, --sql, --onnx, --scorecard must be given, got none"),
         (["--json", "--sql", "duckdb"], "must be given, got --json and --sql"),
         (["--json", "--explain"], "--explain goes with --source, --sql or --onnx only"),
         (["--source", "c", "--keep", "id"], "--keep goes with --sql only"),
         (["--json", "--table", "flats"], "--table goes with --sql only"),
         (["--json", "--missing-level", "NA"], "--missing-level goes with --onnx only"),
+        (["--json", "--digits", "0"], "--digits goes with --scorecard only"),
+        (["--scorecard", "--explain"], "--explain goes with --source, --sql or --onnx only"),
+        (["--scorecard"], "a scorecard needs a model of main effects alone"),
         (["--source", "cobol"], "'cobol' is not one of"),
         (["--sql", "duckdb", "--keep", "sum"], "keep must be names that predictions do not have"),
     ],

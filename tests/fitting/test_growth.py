@@ -6,7 +6,6 @@ import threading
 from collections import Counter
 from itertools import zip_longest
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest

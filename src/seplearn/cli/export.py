@@ -6,9 +6,10 @@ import json
 import sys
 
 import click
+import narwhals as nw
 
 from seplearn._files import replaced
-from seplearn.cli.tables import PIPE, check_output, open_model
+from seplearn.cli.tables import PIPE, TableWriter, check_output, open_model
 from seplearn.cli.text import is_terminal, say
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.export.source import LANGUAGES
@@ -35,6 +36,14 @@ from seplearn.export.sql import DIALECT_NAMES
     default="",
     help="With --onnx: the text that says that a level is missing; the empty one by default.",
 )
+@click.option(
+    "--scorecard",
+    is_flag=True,
+    help="A table of points to add up (.csv or .parquet), of a model in which every feature acts "
+    "by itself, or of a single product.",
+)
+@click.option("--scale", type=float, help="With --scorecard: points per unit of the sum.")
+@click.option("--digits", type=int, help="With --scorecard: decimals that points are rounded to.")
 @click.option("--table", default="t", show_default=True, help="With --sql: the table to predict.")
 @click.option(
     "--keep",
@@ -50,9 +59,10 @@ from seplearn.export.sql import DIALECT_NAMES
 @click.option("-o", "--output", default=PIPE, help="The file to write; a pipe if not given.")
 def export(
     model: str, as_json: bool, source: str | None, dialect: str | None, as_onnx: bool,
-    missing_level: str, table: str, keep: tuple[str, ...], explain: bool, output: str,
+    missing_level: str, scorecard: bool, scale: float | None, digits: int | None, table: str,
+    keep: tuple[str, ...], explain: bool, output: str,
 ) -> None:  # fmt: skip
-    """Write MODEL for places without this library: a document, a program, a query or a graph.
+    """Write MODEL for places without this library.
 
     All of them predict what `seplearn predict` does.
 
@@ -62,12 +72,14 @@ def export(
     """  # noqa: D301
     forms = {
         "--json": as_json, "--source": source is not None, "--sql": dialect is not None,
-        "--onnx": as_onnx,
+        "--onnx": as_onnx, "--scorecard": scorecard,
     }  # fmt: skip
     _check_form(forms)
     _check_belongs({"--keep": bool(keep), "--table": table != "t"}, "--sql", dialect is not None)
     _check_belongs({"--missing-level": missing_level != ""}, "--onnx", as_onnx)
-    _check_belongs({"--explain": explain}, "--source, --sql or --onnx", not as_json)
+    numbers = {"--scale": scale is not None, "--digits": digits is not None}
+    _check_belongs(numbers, "--scorecard", scorecard)
+    _check_belongs({"--explain": explain}, "--source, --sql or --onnx", not (as_json or scorecard))
     check_output(output, (model,))
     if as_onnx and output == PIPE and is_terminal(sys.stdout):
         raise click.UsageError("--onnx is not for a terminal: give -o, or a pipe")
@@ -75,8 +87,21 @@ def export(
     if as_onnx:
         graph = estimator.to_onnx(explain=explain, missing_level=missing_level)
         _write(graph.SerializeToString(), output)
+    elif scorecard:
+        _write_scorecard(estimator, 1.0 if scale is None else scale, digits, output)
     else:
         _write(_text(estimator, source, dialect, table, keep, explain).encode(), output)
+
+
+def _write_scorecard(
+    estimator: SeparationEstimator, scale: float, digits: int | None, output: str
+) -> None:
+    """A table of points, with the base first; what they add up to is told beside it."""
+    card = estimator.to_scorecard(scale=scale, digits=digits)
+    with TableWriter(output) as writer:
+        writer.write(nw.from_native(card.frame()).to_arrow())
+    unit = "" if scale == 1.0 else f", times {scale!r}"
+    say(f"points add up to the {card.score}{unit}", err=True)
 
 
 def _check_form(forms: dict[str, bool]) -> None:

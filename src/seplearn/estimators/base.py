@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import numbers
 import os
 from collections.abc import Iterator, Sequence
@@ -13,12 +14,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from seplearn._errors import wrong_type
+from seplearn._errors import out_of_range, wrong_type
 from seplearn._params import Parameter, check_parameters
-from seplearn._rules import check_level
+from seplearn._rules import Flag, check_level, is_real, is_whole
 from seplearn.explain.subject import Subject
 from seplearn.export.json import to_plain
 from seplearn.export.onnx import PRECISIONS, to_onnx
+from seplearn.export.scorecard import Scorecard, to_scorecard
 from seplearn.export.source import LANGUAGES, to_source
 from seplearn.export.sql import DIALECT_NAMES, to_sql
 from seplearn.fitting.options import TrainingData
@@ -373,7 +375,7 @@ class SeparationEstimator(BaseEstimator):
         True
         """
         LANGUAGES.check("language", language)
-        _check_flag("explain", explain)
+        Flag().check("explain", explain)
         return to_source(self.to_dict(), language, explain)
 
     def to_sql(
@@ -414,7 +416,7 @@ class SeparationEstimator(BaseEstimator):
         True
         """
         DIALECT_NAMES.check("dialect", dialect)
-        _check_flag("explain", explain)
+        Flag().check("explain", explain)
         return to_sql(self.to_dict(), table, dialect, explain, keep)
 
     def to_onnx(
@@ -455,10 +457,43 @@ class SeparationEstimator(BaseEstimator):
         True
         """
         PRECISIONS.check("precision", precision)
-        _check_flag("explain", explain)
+        Flag().check("explain", explain)
         if not isinstance(missing_level, str):
             raise wrong_type("missing_level", "a text", missing_level)
         return to_onnx(self.to_dict(), precision, explain, missing_level)
+
+    def to_scorecard(self, *, scale: float = 1.0, digits: int | None = None) -> Scorecard:
+        """The model as a table of points to add up, if it is such a model.
+
+        It is one if every feature acts by itself, or if it is a single positive product beside the
+        constant, whose log the points then add up to. Any other model is refused.
+
+        Parameters
+        ----------
+        scale : float
+            Points per unit of the sum; ``20 / math.log(2)`` makes 20 points double the odds.
+        digits : int, optional
+            Decimals that points are rounded to; neighbouring ranges with the same points are one.
+            Without it points are exact.
+
+        Examples
+        --------
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.rents(600, random_state=0)
+        >>> model = TSLRegressor(random_state=0).fit(X[["area"]], y)
+        >>> card = model.to_scorecard()
+        >>> list(card.frame().columns)
+        ['feature', 'range', 'lower', 'upper', 'points']
+        """
+        if not is_real(scale):
+            raise wrong_type("scale", "a positive number", scale)
+        if not 0 < scale < math.inf:
+            raise out_of_range("scale", "a positive number", scale)
+        if digits is not None and not is_whole(digits):
+            raise wrong_type("digits", "None or an integer", digits)
+        check_is_fitted(self)
+        library = self._schema.library
+        return to_scorecard(self.to_dict(), float(scale), digits, library)
 
     def _codes(self, X: Any) -> CodeArray:
         check_is_fitted(self)
@@ -475,11 +510,6 @@ class SeparationRegressor(RegressorMixin, SeparationEstimator):
 
 class SeparationClassifier(ClassifierMixin, SeparationEstimator):
     """One that predicts classes."""
-
-
-def _check_flag(name: str, value: Any) -> None:
-    if not isinstance(value, (bool, np.bool_)):
-        raise wrong_type(name, "True or False", value)
 
 
 def _plain(value: Any) -> Any:
