@@ -41,7 +41,8 @@ def test_a_program_predicts(files, tmp_path):
 
 
 def test_a_query_predicts(files):
-    done = run("export", files / "rent.tsl", "--sql", "sqlite", "--table", "flats", "--keep", "id")
+    done = run("export", files / "rent.tsl", "--sql", "sqlite", "--table", "main.flats",
+               "--keep", "id")  # fmt: skip
     assert done.exit_code == 0, done.output
     database = sqlite3.connect(":memory:")
     X = unseen(files)

@@ -10,6 +10,8 @@ import pytest
 
 import seplearn
 from seplearn.export.json import json_schema
+from seplearn.export.source import LANGUAGES, to_source
+from seplearn.export.sql import to_sql
 from seplearn.model.edit import scaled
 from tests.export.models import MODELS, model, predicted, records, rows
 
@@ -51,6 +53,17 @@ def test_an_infinite_edge_is_told():
     edges = model("identity").to_dict()["features"][1]["edges"]
     assert edges[-1] == "Infinity"
     assert all(isinstance(edge, float) for edge in edges[:-1])
+
+
+def test_exports_of_one_sum_refuse_several():
+    plain = model("effects").to_dict()
+    several = plain | {"sums": plain["sums"] * 3}
+    told = "must have one sum for this export, got one for each of 3 classes"
+    with pytest.raises(ValueError, match=told):
+        to_sql(several, "t", "duckdb", False, ())
+    for language in LANGUAGES.options:
+        with pytest.raises(ValueError, match=told):
+            to_source(several, language, False)
 
 
 def test_coefficients_beyond_the_largest_number_are_logs(monkeypatch):

@@ -178,6 +178,18 @@ def test_nan_is_missing_as_null_is():
     np.testing.assert_allclose(found, [fitted.predict(frame)[0]] * 2, rtol=1e-9)
 
 
+@pytest.mark.parametrize("dialect", list(RUN))
+@pytest.mark.parametrize("kind", [int, float])
+def test_levels_that_are_whole_numbers_may_have_any_type(dialect, kind):
+    codes = np.resize([7, -3, 12, 40], 300)
+    X = pd.DataFrame({"code": codes})
+    fitted = TSLRegressor(**QUICK, categorical_features=["code"]).fit(X, codes % 5)
+    expected = fitted.predict(X)
+    assert np.ptp(expected) > 1
+    found = RUN[dialect](fitted.to_sql('ta"ble', dialect), X.astype(kind))
+    np.testing.assert_allclose(found["prediction"], expected, rtol=1e-9)
+
+
 def test_texts_are_quoted_as_a_database_reads_them():
     hostile = "a'b\\c\n"
     assert DIALECTS["postgresql"].literal(hostile) == "E'a''b\\\\c\n'"

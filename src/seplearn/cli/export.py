@@ -44,7 +44,12 @@ from seplearn.export.sql import DIALECT_NAMES
 )
 @click.option("--scale", type=float, help="With --scorecard: points per unit of the sum.")
 @click.option("--digits", type=int, help="With --scorecard: decimals that points are rounded to.")
-@click.option("--table", default="t", show_default=True, help="With --sql: the table to predict.")
+@click.option(
+    "--table",
+    default="t",
+    show_default=True,
+    help="With --sql: the table to predict, or SCHEMA.TABLE.",
+)
 @click.option(
     "--keep",
     multiple=True,
@@ -128,7 +133,7 @@ def _text(
     if source is not None:
         return estimator.to_source(source, explain=explain)
     if dialect is not None:
-        return estimator.to_sql(table, dialect, explain=explain, keep=keep)
+        return estimator.to_sql(table.split("."), dialect, explain=explain, keep=keep)
     return json.dumps(estimator.to_dict(), allow_nan=False) + "\n"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from seplearn._rules import Choice
-from seplearn.export.json import as_float, level_bins
+from seplearn.export.json import as_float, level_bins, only_sum
 from seplearn.losses.links import LARGEST_LOG as LARGEST_LINKED
 from seplearn.model.stage import LARGEST_LOG
 
@@ -34,7 +34,7 @@ def to_onnx(plain: dict[str, Any], precision: str, explain: bool, missing: str) 
             "to_onnx needs the package onnx: pip install 'seplearn[onnx]'"
         ) from error
     _check_names(plain, missing)
-    (terms,) = plain["sums"]
+    terms = only_sum(plain)
     graph = _Graph(plain, precision, onnx)
     bins = graph.bins(missing)
     start = graph.as_many(terms["intercept"], plain["features"][0]["name"])

@@ -10,7 +10,7 @@ from typing import Any
 
 from seplearn._errors import out_of_range, wrong_type
 from seplearn._rules import Choice
-from seplearn.export.json import as_float, level_bins
+from seplearn.export.json import as_float, level_bins, only_sum
 from seplearn.losses.links import LARGEST_LOG as LARGEST_LINKED
 from seplearn.model.stage import LARGEST_LOG
 
@@ -136,7 +136,7 @@ def to_sql(
     own = DIALECTS[dialect]
     source = ".".join(own.identifier(part) for part in _table_parts(table))
     _check_names(plain, own, dialect, keep)
-    (terms,) = plain["sums"]
+    terms = only_sum(plain)
     kept = [(f"keep_{k}", name) for k, name in enumerate(keep)]
     carried = [(alias, alias) for alias, _ in kept]
     if plain["offset"] is not None:
@@ -359,9 +359,7 @@ def _curve_of_levels(
 ) -> str:
     """What a level is given; names that are given the same share a line."""
     n_levels = len(feature["levels"])
-    bins = level_bins(feature)
-    # Databases write truth values in small letters.
-    bins |= {level.lower(): bins[level] for level in feature["other_names"].values()}
+    bins = _bins_of_texts(feature)
     together: dict[float, list[str]] = {}
     for name, b in bins.items():
         literal = own.literal(name) if _is_unicode(name) else None
@@ -374,6 +372,16 @@ def _curve_of_levels(
             listed = f"= {names[0]}" if len(names) == 1 else f"IN ({', '.join(names)})"
             cases.append((f"{value}{own.binary} {listed}", given))
     return _cases(cases, unseen, own)
+
+
+def _bins_of_texts(feature: dict[str, Any]) -> dict[str, int]:
+    """The bin of every text that a column may be cast to for a level."""
+    bins = level_bins(feature)
+    if feature["other_names"]:  # databases write truth values in small letters
+        return bins | {level.lower(): bins[level] for level in feature["other_names"].values()}
+    if all(re.fullmatch("-?[0-9]+", name) for name in bins):  # ... and a float 7 as 7.0
+        return bins | {f"{name}.0": b for name, b in bins.items()}
+    return bins
 
 
 def _cases(cases: Sequence[tuple[str, float]], otherwise: float, own: Dialect) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from seplearn.export.json import level_bins
+from seplearn.export.json import level_bins, only_sum
 from seplearn.export.source.text import head_lines, joined, listed, numbers
 from seplearn.losses.links import LARGEST_LOG as LARGEST_LINKED
 from seplearn.model.stage import LARGEST_LOG
@@ -175,7 +175,7 @@ def c_source(plain: dict[str, Any], explain: bool) -> str:
     With ``explain`` there is a function of that name for the parts of the sum.
     """
     fields = _field_names([feature["name"] for feature in plain["features"]])
-    (terms,) = plain["sums"]
+    terms = only_sum(plain)
     head = "\n".join(f" * {line}" for line in head_lines(plain))
     parts = [
         f"/*\n{head}\n */",

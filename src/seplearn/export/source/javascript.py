@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from seplearn.export.json import level_bins
+from seplearn.export.json import level_bins, only_sum
 from seplearn.export.source.text import head_lines, joined, numbers
 from seplearn.losses.links import LARGEST_LOG as LARGEST_LINKED
 from seplearn.model.stage import LARGEST_LOG
@@ -136,7 +136,6 @@ def javascript_source(plain: dict[str, Any], explain: bool) -> str:
     With ``explain`` there is a function of that name for the parts of the sum.
     """
     features = "".join(f"{_feature(feature)},\n" for feature in plain["features"])
-    sums = "".join(f"{_sum(one)},\n" for one in plain["sums"])
     parts = [
         *(f"// {line}" for line in head_lines(plain)),
         "",
@@ -145,7 +144,7 @@ def javascript_source(plain: dict[str, Any], explain: bool) -> str:
         "// Numbers have edges, at or below which values are counted; levels have a bin each.",
         "// Missing and unseen values come last.",
         f"const FEATURES = [\n{features}];",
-        f"const SUMS = [\n{sums}];",
+        f"const SUMS = [\n{_sum(only_sum(plain))},\n];",
     ]
     if plain["classes"] is not None:
         parts.append(f"export const CLASSES = {json.dumps(plain['classes'])};")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seplearn.export.json import level_bins
+from seplearn.export.json import level_bins, only_sum
 from seplearn.export.source.text import head_lines, joined, numbers
 from seplearn.losses.links import LARGEST_LOG as LARGEST_LINKED
 from seplearn.model.stage import LARGEST_LOG
@@ -144,7 +144,6 @@ def python_source(plain: dict[str, Any], explain: bool) -> str:
     """
     head = "\n".join(f"# {line}" for line in head_lines(plain))
     features = ",\n".join(_feature(feature) for feature in plain["features"])
-    sums = ",\n".join(_sum(one) for one in plain["sums"])
     data = [
         f"LARGEST_LOG = {LARGEST_LOG!r}  # of a product; more is beyond all numbers",
         f"LARGEST_SUM = {LARGEST_LINKED!r}  # its exponential is near the largest number",
@@ -153,7 +152,7 @@ def python_source(plain: dict[str, Any], explain: bool) -> str:
         f"FEATURES = (\n{features},\n)",
         "# A constant, main effects as (feature, value per bin), and stages as (name, products); a",
         "# product has a sign, a log-scale, and curves (feature, log of the size per bin, signs).",
-        f"SUMS = (\n{sums},\n)",
+        f"SUMS = (\n{_sum(only_sum(plain))},\n)",
     ]
     if plain["classes"] is not None:
         data.append(f"CLASSES = {_literal(plain['classes'])}")
