@@ -17,6 +17,7 @@ from seplearn.model.stage import LARGEST_LOG
 _SMALLEST_LOG = -708.0  # PostgreSQL refuses an exponential below the smallest normal number
 _LARGEST = 1.7976931348623157e308
 _TERMS_TOGETHER = 50  # SQLite refuses expressions that are nested deeper than 1000
+_RANGES_TOGETHER = 16
 _OWN_NAMES = ("prediction", "intercept", "offset", "sum")
 _OWN_BEGINNINGS = ("stage ", "main effect of ", "probability of ")
 
@@ -351,7 +352,8 @@ def _curve_of_numbers(
             cases.append((f"{value} IS NOT NULL", values[k]))
     infinity = own.infinity
     rest = f"{value} IS NOT NULL" if infinity is None else f"{value} <= {infinity}"
-    return _cases([*cases, (rest, values[len(edges)])], values[-1], own)
+    told = [(condition, own.real(given)) for condition, given in cases]
+    return _cases(_in_groups([*told, (rest, own.real(values[len(edges)]))]), own.real(values[-1]))
 
 
 def _curve_of_levels(
@@ -366,12 +368,12 @@ def _curve_of_levels(
         if literal is not None:
             together.setdefault(values[b], []).append(literal)
     missing, unseen = values[n_levels + 1], values[n_levels + 2]
-    cases = [(f"{value} IS NULL", missing)]
+    cases = [(f"{value} IS NULL", own.real(missing))]
     for given, names in together.items():
         if given != unseen:
             listed = f"= {names[0]}" if len(names) == 1 else f"IN ({', '.join(names)})"
-            cases.append((f"{value}{own.binary} {listed}", given))
-    return _cases(cases, unseen, own)
+            cases.append((f"{value}{own.binary} {listed}", own.real(given)))
+    return _cases(cases, own.real(unseen))
 
 
 def _bins_of_texts(feature: dict[str, Any]) -> dict[str, int]:
@@ -384,9 +386,23 @@ def _bins_of_texts(feature: dict[str, Any]) -> dict[str, int]:
     return bins
 
 
-def _cases(cases: Sequence[tuple[str, float]], otherwise: float, own: Dialect) -> str:
-    lines = [f"  WHEN {condition} THEN {own.real(value)}" for condition, value in cases]
-    return "\n".join(["CASE", *lines, f"  ELSE {own.real(otherwise)} END"])
+def _in_groups(cases: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Ranges in ascending order as groups of ranges, where there are many.
+
+    A database tries one condition after the other: so it tries far fewer of them.
+    """
+    if len(cases) <= _RANGES_TOGETHER:
+        return list(cases)
+    groups = []
+    for first in range(0, len(cases), _RANGES_TOGETHER):
+        *others, (last, given) = cases[first : first + _RANGES_TOGETHER]
+        groups.append((last, _cases(others, given) if others else given))
+    return groups
+
+
+def _cases(cases: Sequence[tuple[str, str]], otherwise: str) -> str:
+    lines = [f"  WHEN {condition} THEN {given}" for condition, given in cases]
+    return "\n".join(["CASE", *lines, f"  ELSE {otherwise} END"])
 
 
 def _added(terms: Sequence[str]) -> str:
