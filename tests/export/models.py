@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from seplearn import TSLClassifier, TSLRegressor
+from seplearn.model.stage import Stage
 from seplearn.table.schema import OffsetColumn
 
 QUICK: dict[str, Any] = {"n_stages": 2, "early_stopping": False, "random_state": 0}
@@ -61,7 +64,7 @@ def records(X: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-MODELS = ("identity", "effects", "log", "logit", "signed", "constant", "paper")
+MODELS = ("identity", "effects", "log", "logit", "signed", "constant", "paper", "flat")
 
 
 @cache
@@ -76,6 +79,8 @@ def model(name: str) -> Any:
         fitted.fit(X, np.round(np.exp(y / 2)), offset=np.zeros(len(y)))
         fitted.offset_column_ = OffsetColumn("y'ears", True)
         return fitted
+    if name == "flat":
+        return with_flat_stages(model("identity"))
     variants: dict[str, dict[str, Any]] = {
         "identity": {"main_effects": False},
         "effects": {"main_effects": True, "min_category_count": 2},
@@ -86,6 +91,17 @@ def model(name: str) -> Any:
     return TSLRegressor(**(QUICK | variants[name])).fit(
         X, np.full(len(y), 3.0) if name == "constant" else y
     )
+
+
+def with_flat_stages(fitted: Any) -> Any:
+    """A copy with a stage that is the same in every bin, and one of which nothing is left."""
+    plus = fitted.stages_[0].plus
+    flat = replace(plus, log_factors=np.zeros_like(plus.log_factors))
+    other = copy.copy(fitted)
+    nothing = Stage(plus.with_scale(0.0, 0.0), None)
+    stages = (*fitted.stages_, Stage(flat, None), nothing)
+    other.model_ = replace(fitted.model_, stages=stages)
+    return other
 
 
 def predicted(name: str, X: pd.DataFrame) -> Any:

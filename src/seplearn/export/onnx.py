@@ -168,10 +168,9 @@ class _Graph:
         return self.node("Min", above, self.constant([high]))
 
     def stage(self, stage: dict[str, Any], bins: Sequence[str], any_rows: str) -> str:
-        """The sum of its products; zeros, as many as there are rows, where there are none."""
-        if not stage["products"]:
-            return self.node("Sub", any_rows, any_rows)
-        return self.added([self._product(product, bins) for product in stage["products"]])
+        """The sum of its products, as often as there are rows even where none depends on them."""
+        zeros = self.node("Sub", any_rows, any_rows)
+        return self.added([zeros, *(self._product(one, bins) for one in stage["products"])])
 
     def _product(self, product: dict[str, Any], bins: Sequence[str]) -> str:
         curves = product["curves"]
