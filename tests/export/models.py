@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from seplearn import TSLClassifier, TSLRegressor
+from seplearn.model.edit import scaled
 from seplearn.model.stage import Stage
 from seplearn.table.schema import OffsetColumn
 
@@ -64,7 +65,7 @@ def records(X: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-MODELS = ("identity", "effects", "log", "logit", "signed", "constant", "paper", "flat")
+MODELS = ("identity", "effects", "log", "logit", "signed", "constant", "paper", "flat", "huge")
 
 
 @cache
@@ -81,6 +82,10 @@ def model(name: str) -> Any:
         return fitted
     if name == "flat":
         return with_flat_stages(model("identity"))
+    if name == "huge":  # products beyond half the largest number
+        other = copy.copy(model("identity"))
+        other.model_ = scaled(other.model_, 1e308)
+        return other
     variants: dict[str, dict[str, Any]] = {
         "identity": {"main_effects": False},
         "effects": {"main_effects": True, "min_category_count": 2},
