@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[1]
 def test_exported_names():
     assert sorted(seplearn.__all__) == [
         "Branch", "ClassEvaluation", "ClassModels", "ClassView", "Evaluation", "ModelFormatError",
-        "SepALSRegressor", "SeparationModel", "SizePath", "Stage", "StageRecord",
+        "Scorecard", "SepALSRegressor", "SeparationModel", "SizePath", "Stage", "StageRecord",
         "TSLClassifier", "TSLRegressor", "__version__", "datasets", "explain", "load_model",
         "report",
     ]  # fmt: skip

@@ -37,20 +37,20 @@ explain.curves(again, 0).plot(features=["area", "district"])
 # The model as plain numbers. A prediction is a look-up, a product and a sum.
 
 plain = json.loads(json.dumps(model.to_dict()))
-print(list(plain), len(plain["stages"]), "stages")
+(terms,) = plain["sums"]
+print(list(plain), len(terms["stages"]), "stages")
 
 
-def product(branch, bins):
-    curves = zip(branch["factors"], bins, strict=True)
-    factors = [curve[b] for curve, b in curves]
-    return branch["coefficient"] * np.prod(factors)
+def value(product, bins):
+    logs = [curve["log_size"][bins[curve["feature"]]] for curve in product["curves"]]
+    return product["sign"] * np.exp(product["log_scale"] + sum(logs))
 
 
 # The lowest bin, or the first level, of every feature.
 bins = [0] * len(plain["features"])
-branches = [branch for stage in plain["stages"] for branch in stage]
-total = plain["intercept"] + sum(product(branch, bins) for branch in branches)
-print(f"in the lowest bin of everything: {total:.1f}")
+effects = [effect["values"][bins[effect["feature"]]] for effect in terms["effects"]]
+products = [value(one, bins) for stage in terms["stages"] for one in stage["products"]]
+print(f"in the lowest bin of everything: {terms['intercept'] + sum(effects) + sum(products):.1f}")
 
 # %%
 # A page for somebody who does not program: it works offline and has a what-if panel.

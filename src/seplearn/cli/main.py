@@ -17,6 +17,7 @@ from pyarrow import ArrowException, csv
 from seplearn import datasets
 from seplearn._errors import ModelFormatError
 from seplearn.cli.compile import compile_kernels
+from seplearn.cli.export import export
 from seplearn.cli.fit import fit
 from seplearn.cli.text import note, printable
 from seplearn.cli.use import curves, evaluate, explain, info, predict, report, summary
@@ -72,6 +73,7 @@ def command_line() -> None:
     seplearn summary rent.tsl                          what does the model say?
     seplearn explain rent.tsl new.csv --row 3          why this prediction?
     seplearn report rent.tsl unseen.csv -o rent.html   a page to play with
+    seplearn export rent.tsl --sql duckdb              for places without this library
 
     Tables are CSV (also .csv.gz) or Parquet files, recognised by their content; - is a pipe. Data
     go to standard output, progress and notes to standard error.
@@ -123,6 +125,7 @@ for _command in (
     explain,
     curves,
     report,
+    export,
     info,
     demo,
     compile_kernels,

@@ -41,7 +41,11 @@ def describe_feature(name: str, axis: Axis, frequencies: FloatArray) -> dict[str
     description = axis.describe()
     shared = {"name": name, "kind": description.kind, "frequencies": frequencies}
     if description.kind == "categorical":
-        return shared | {"levels": description.levels, "rare": description.rare}
+        return shared | {
+            "levels": description.levels,
+            "rare": description.rare,
+            "other_names": description.other_names,
+        }
     return shared | {
         "edges": description.edges,
         "bounds": description.bounds,

@@ -9,7 +9,7 @@ import numpy as np
 
 from seplearn.kernels.arrays import FloatArray
 
-_LARGEST_LOG = 700.0  # exp of more is beyond all numbers
+LARGEST_LOG = 700.0  # exp of more is beyond all numbers
 
 
 @dataclass(frozen=True)
@@ -45,17 +45,17 @@ class Link:
         """
         if self.name in ("identity", "softmax"):
             return eta
-        bounded = np.clip(eta, -_LARGEST_LOG, _LARGEST_LOG)
+        bounded = np.clip(eta, -LARGEST_LOG, LARGEST_LOG)
         if self.name == "log":
             return np.exp(bounded)
         small = np.exp(-np.abs(bounded))  # never above one, whatever the sign
-        return np.where(eta >= 0.0, 1.0, np.where(eta > -_LARGEST_LOG, small, 0.0)) / (1.0 + small)
+        return np.where(eta >= 0.0, 1.0, np.where(eta > -LARGEST_LOG, small, 0.0)) / (1.0 + small)
 
     def exposure(self, offset: FloatArray) -> FloatArray:
         """What an offset multiplies the prediction by: with a log link an exposure, else one."""
         if self.name != "log":
             return np.ones(len(offset))
-        return np.exp(np.clip(offset, -_LARGEST_LOG, _LARGEST_LOG))
+        return np.exp(np.clip(offset, -LARGEST_LOG, LARGEST_LOG))
 
 
 IDENTITY = Link("identity", "prediction")

@@ -15,7 +15,7 @@ from seplearn.table.binning import Bins
 
 # A larger product counts as half the largest number, so that a stage, the difference of two, is
 # always a number. Only rows far from all data, or targets near the largest number, come there.
-_LARGEST_LOG = math.log(sys.float_info.max / 2)
+LARGEST_LOG = math.log(sys.float_info.max / 2)
 
 StageKind: TypeAlias = Literal["two products", "one product", "same side", "signed", "nothing"]
 
@@ -99,7 +99,7 @@ class Branch:
         if self.coefficient_sign == 0.0:
             return np.zeros(len(codes))
         values = self.log_sizes(codes, bins)
-        np.exp(np.minimum(values, _LARGEST_LOG, out=values), out=values)
+        np.exp(np.minimum(values, LARGEST_LOG, out=values), out=values)
         values *= self.signs(codes, bins)
         return values
 

@@ -100,7 +100,6 @@ Axis: TypeAlias = NumericAxis | CategoricalAxis
 
 
 _MANY_UNSEEN = 10  # with fewer rows a column of nothing but unseen levels is no surprise
-_OTHER_NAMES = {"False": "0", "True": "1"}  # of the levels of a boolean column
 
 
 def _told_apart(values: list[Any]) -> list[Any]:
@@ -116,8 +115,8 @@ class _LevelCoder(dict[Any, int]):
         n_levels = len(axis.levels)
         self._bins = {level: b for b, level in enumerate(axis.levels)}
         self._bins |= dict.fromkeys(axis.rare, n_levels)
-        if self._bins.keys() <= {"False", "True"}:
-            self._bins |= {_OTHER_NAMES[level]: b for level, b in self._bins.items()}
+        other_names = axis.describe().other_names
+        self._bins |= {other: self._bins[level] for other, level in other_names.items()}
         self._missing, self._unseen = n_levels + 1, n_levels + 2
 
     def __missing__(self, value: Any) -> int:

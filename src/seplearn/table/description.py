@@ -13,6 +13,8 @@ from seplearn.kernels.arrays import FloatArray
 AxisKind: TypeAlias = Literal["numeric", "categorical"]
 Meaning: TypeAlias = Literal["range", "level", "rare", "missing", "unseen"]
 
+_OTHER_NAMES = {"False": "0", "True": "1"}  # of the levels of a boolean column
+
 
 @dataclass(frozen=True, eq=False)
 class AxisDescription:
@@ -105,6 +107,20 @@ class AxisDescription:
     def edges(self) -> FloatArray:
         """Between the ranges: bin b holds the values with exactly b edges at or below them."""
         return self.lower[1 : len(self.bounds) - 1] if self.kind == "numeric" else np.empty(0)
+
+    @property
+    def other_names(self) -> dict[str, str]:
+        """Names that mean a level too, and which: truth values are often written 0 and 1.
+
+        Examples
+        --------
+        >>> AxisDescription.of_levels(("False", "True"), ()).other_names
+        {'0': 'False', '1': 'True'}
+        """
+        names = (*self.levels, *self.rare)
+        if not set(names) <= set(_OTHER_NAMES):
+            return {}
+        return {_OTHER_NAMES[name]: name for name in names}
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -1,0 +1,186 @@
+"""A model as a table of points to add up by hand, where it is such a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from seplearn.export.json import as_float, only_sum
+from seplearn.model.stage import LARGEST_LOG
+from seplearn.table.columns import make_frame
+
+_SUMS = {
+    "identity": "prediction",
+    "log": "log of the prediction",
+    "logit": "log-odds of {second}",
+}
+
+
+class ScorecardRow(NamedTuple):
+    """The points of one range or level of a feature; ranges hold their lower end.
+
+    ``lower`` and ``upper`` are NaN for levels and missing values.
+    """
+
+    feature: str
+    range: str
+    lower: float
+    upper: float
+    points: float
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """Points per range or level of every feature: the base and one of each add up to a score.
+
+    Attributes
+    ----------
+    base : float
+        What everybody starts with.
+    rows : tuple of ScorecardRow
+        (feature, range, lower, upper, points), feature by feature.
+    score : str
+        What the sum of points is, divided by ``scale``, in words.
+    scale : float
+        Points per unit of it.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets
+    >>> X, y = datasets.rents(600, random_state=0)
+    >>> model = TSLRegressor(random_state=0).fit(X[["area"]], y)
+    >>> card = model.to_scorecard(digits=0)
+    >>> card.score, {row.feature for row in card.rows}
+    ('prediction', {'area'})
+    """
+
+    base: float
+    rows: tuple[ScorecardRow, ...]
+    score: str
+    scale: float
+    library: str | None = None
+
+    def frame(self) -> Any:
+        """A data frame with a row per range or level; the base comes first, of no feature."""
+        base = ScorecardRow("", "(base)", math.nan, math.nan, self.base)
+        columns = zip(*(base, *self.rows), strict=True)
+        named = dict(zip(ScorecardRow._fields, map(list, columns), strict=True))
+        return make_frame(named, self.library)
+
+
+def to_scorecard(
+    plain: dict[str, Any], scale: float, digits: int | None, library: str | None
+) -> Scorecard:
+    """The scorecard of the model of a document; raises for a model that is none, saying why."""
+    terms = only_sum(plain)
+    stages = [stage for stage in terms["stages"] if stage["products"]]
+    labels = plain["classes"] or ("", "")
+    total = _SUMS[plain["link"]].format(second=repr(labels[1]))
+    if all(len(_features_of(stage)) <= 1 for stage in stages):
+        base, curves = _added_curves(plain, terms, stages)
+        score = total
+    else:
+        product = _only_product(terms, stages)
+        base, curves = product["log_scale"], _log_curves(product)
+        rest, sign = terms["intercept"], "-" if product["sign"] < 0 else ""
+        inner = f"{total} - {rest:.17g}" if rest else total
+        score = f"log of {sign}({inner})"
+    rows = [
+        row
+        for j in sorted(curves)
+        for row in _rows(plain["features"][j], [_points(v, scale, digits) for v in curves[j]])
+    ]
+    return Scorecard(_points(base, scale, digits), tuple(rows), score, scale, library)
+
+
+def _features_of(stage: dict[str, Any]) -> set[int]:
+    return {curve["feature"] for product in stage["products"] for curve in product["curves"]}
+
+
+def _added_curves(
+    plain: dict[str, Any], terms: dict[str, Any], stages: Sequence[dict[str, Any]]
+) -> tuple[float, dict[int, list[float]]]:
+    """The constant, and what every feature adds: its main effect, and stages of it alone."""
+    base = terms["intercept"]
+    curves = {effect["feature"]: list(effect["values"]) for effect in terms["effects"]}
+    for stage in stages:
+        features = _features_of(stage)
+        if not features:
+            base += sum(p["sign"] * math.exp(p["log_scale"]) for p in stage["products"])
+            continue
+        (j,) = features
+        values = curves.setdefault(j, [0.0] * _n_bins(plain["features"][j]))
+        for product in stage["products"]:
+            for b, value in enumerate(_factors(product, len(values))):
+                values[b] += value
+    return base, curves
+
+
+def _factors(product: dict[str, Any], n_bins: int) -> list[float]:
+    """A product of at most one feature, in each of its bins."""
+    size = [product["log_scale"]] * n_bins
+    sign = [float(product["sign"])] * n_bins
+    for curve in product["curves"]:
+        negative = curve.get("negative", [False] * n_bins)
+        size = [a + b for a, b in zip(size, curve["log_size"], strict=True)]
+        sign = [-s if n else s for s, n in zip(sign, negative, strict=True)]
+    return [s * math.exp(min(a, LARGEST_LOG)) for s, a in zip(sign, size, strict=True)]
+
+
+def _only_product(terms: dict[str, Any], stages: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The one positive product that a model consists of, beside its constant."""
+    many = next(stage for stage in stages if len(_features_of(stage)) > 1)
+    name = f"{many['name']!r} multiplies several features"
+    refused = "a scorecard needs a model of main effects alone, or of a single positive product: "
+    if terms["effects"]:
+        raise ValueError(f"{refused}this one has main effects, and {name}")
+    if len(stages) > 1:
+        raise ValueError(f"{refused}this one has {len(stages)} stages, of which {name}")
+    if len(many["products"]) > 1:
+        raise ValueError(f"{refused}{name}, and is a difference of two products")
+    (product,) = many["products"]
+    if any("negative" in curve for curve in product["curves"]):
+        raise ValueError(f"{refused}{name}, and has negative factors, of which there is no log")
+    found: dict[str, Any] = product
+    return found
+
+
+def _log_curves(product: dict[str, Any]) -> dict[int, list[float]]:
+    return {curve["feature"]: curve["log_size"] for curve in product["curves"]}
+
+
+def _points(value: float, scale: float, digits: int | None) -> float:
+    points = value * scale
+    return points if digits is None else round(points, digits) + 0.0  # not -0.0
+
+
+def _n_bins(feature: dict[str, Any]) -> int:
+    if feature["kind"] == "numeric":
+        return len(feature["edges"]) + 2
+    return len(feature["levels"]) + 3
+
+
+def _rows(feature: dict[str, Any], points: Sequence[float]) -> list[ScorecardRow]:
+    name, nothing = feature["name"], math.nan
+    if feature["kind"] == "categorical":
+        labels = [*feature["levels"], "(rare)", "(missing)", "(unseen)"]
+        pairs = zip(labels, points, strict=True)
+        rows = [ScorecardRow(name, label, nothing, nothing, value) for label, value in pairs]
+        return [row for row in rows if feature["rare"] or row.range != "(rare)"]
+    edges = [-math.inf, *(as_float(edge) for edge in feature["edges"]), math.inf]
+    rows = []
+    lower = edges[0]
+    for b, upper in enumerate(edges[1:]):
+        is_last = b == len(edges) - 2
+        if is_last or points[b] != points[b + 1]:  # neighbours with the same points are one range
+            rows.append(ScorecardRow(name, _words(lower, upper, is_last), lower, upper, points[b]))
+            lower = upper
+    return [*rows, ScorecardRow(name, "(missing)", nothing, nothing, points[-1])]
+
+
+def _words(lower: float, upper: float, is_last: bool) -> str:
+    if lower == -math.inf:
+        return "any number" if is_last else f"below {upper!r}"
+    return f"{lower!r} and above" if is_last else f"{lower!r} to below {upper!r}"

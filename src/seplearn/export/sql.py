@@ -1,0 +1,413 @@
+"""A model as one SELECT, in layers: values, logs of products, stages, their sum, the prediction."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seplearn._errors import out_of_range, wrong_type
+from seplearn._rules import Choice
+from seplearn.export.json import as_float, level_bins, only_sum
+from seplearn.losses.links import LARGEST_LOG as LARGEST_LINKED
+from seplearn.model.stage import LARGEST_LOG
+
+_SMALLEST_LOG = -708.0  # PostgreSQL refuses an exponential below the smallest normal number
+_LARGEST = 1.7976931348623157e308
+_TERMS_TOGETHER = 50  # SQLite refuses expressions that are nested deeper than 1000
+_RANGES_TOGETHER = 16
+_OWN_NAMES = ("prediction", "intercept", "offset", "sum")
+_OWN_BEGINNINGS = ("stage ", "main effect of ", "probability of ")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a database spells what a model needs.
+
+    Attributes
+    ----------
+    number, text : str
+        Types of double precision and of texts.
+    infinity : str or None
+        The infinite number; None where there is none.
+    least, greatest : str
+        Functions of two numbers.
+    literal : callable
+        A text as a literal, None for one that no column of this database can hold.
+    identifier : callable
+        A name in quotes.
+    suffix : str
+        What makes a number with a point one of double precision.
+    binary : str
+        What makes a comparison of texts one of their bytes.
+    ignores_case : bool
+        Whether two columns must differ by more than their case.
+    """
+
+    number: str
+    text: str
+    infinity: str | None
+    least: str
+    greatest: str
+    literal: Callable[[str], str | None]
+    identifier: Callable[[str], str]
+    suffix: str = "e0"
+    binary: str = ""
+    ignores_case: bool = False
+
+    def real(self, value: float) -> str:
+        """A number with all its digits."""
+        text = repr(float(value))
+        if self.suffix == "e0":
+            return text if "e" in text else f"{text}e0"
+        return f"({text}){self.suffix}"
+
+    def between(self, low: float, expression: str, high: float) -> str:
+        """The expression, or the end that it is beyond."""
+        inner = f"{self.greatest}({expression}, {self.real(low)})"
+        return f"{self.least}({inner}, {self.real(high)})"
+
+
+def _doubled(quote: str) -> Callable[[str], str]:
+    return lambda text: quote + text.replace(quote, quote * 2) + quote
+
+
+def _with_zeros(function: str) -> Callable[[str], str | None]:
+    """Literals in which a zero character is written as a call: it would end the statement."""
+    quoted = _doubled("'")
+    return lambda text: f" || {function}(0) || ".join(quoted(part) for part in text.split("\0"))
+
+
+def _without_zeros(text: str) -> str | None:
+    return None if "\0" in text else _doubled("'")(text)
+
+
+def _postgresql_literal(text: str) -> str | None:
+    if "\0" in text:  # no text of PostgreSQL has one
+        return None
+    if "\\" not in text:
+        return _doubled("'")(text)
+    return "E'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def _bigquery_quoted(quote: str) -> Callable[[str], str]:
+    def quoted(text: str) -> str:
+        safe = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+        safe = re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\x{ord(found[0]):02x}", safe)
+        return f"{quote}{safe}{quote}"
+
+    return quoted
+
+
+_NAME = _doubled('"')
+DIALECTS = {
+    "duckdb": Dialect(
+        "DOUBLE", "VARCHAR", "CAST('Infinity' AS DOUBLE)", "least", "greatest",
+        _with_zeros("chr"), _NAME, ignores_case=True,
+    ),
+    "postgresql": Dialect(
+        "double precision", "text", "'Infinity'::float8", "least", "greatest",
+        _postgresql_literal, _NAME, suffix="::float8",
+    ),
+    "sqlite": Dialect(
+        "REAL", "TEXT", "9e999", "min", "max",
+        _with_zeros("char"), _NAME, binary=" COLLATE BINARY", ignores_case=True,
+    ),
+    "bigquery": Dialect(
+        "FLOAT64", "STRING", "CAST('inf' AS FLOAT64)", "LEAST", "GREATEST",
+        _bigquery_quoted("'"), _bigquery_quoted("`"), ignores_case=True,
+    ),
+    "standard": Dialect(
+        "DOUBLE PRECISION", "VARCHAR(65535)", None, "LEAST", "GREATEST", _without_zeros, _NAME
+    ),
+}  # fmt: skip
+DIALECT_NAMES = Choice(tuple(DIALECTS))
+
+
+def to_sql(
+    plain: dict[str, Any],
+    table: str | Sequence[str],
+    dialect: str,
+    explain: bool,
+    keep: Sequence[str],
+) -> str:
+    """One SELECT that predicts every row of a table as the model of a document does."""
+    own = DIALECTS[dialect]
+    source = ".".join(own.identifier(part) for part in _table_parts(table))
+    _check_names(plain, own, dialect, keep)
+    terms = only_sum(plain)
+    kept = [(f"keep_{k}", name) for k, name in enumerate(keep)]
+    carried = [(alias, alias) for alias, _ in kept]
+    if plain["offset"] is not None:
+        carried.append(("offset_value", "offset_value"))
+    layers = [
+        [*((alias, own.identifier(name)) for alias, name in kept), *_values(plain, own)],
+        [*carried, *_effects(plain, terms, own), *_logs(plain, terms, own)],
+        [*carried, *_carried_effects(terms), *_stages(terms, own)],
+        [*carried, *_carried_effects(terms), *_carried_stages(terms), _total(plain, terms, own)],
+    ]
+    query = source
+    for depth, columns in enumerate(layers):
+        query = _select(columns, query, f"layer_{depth}")
+    told = [*_output(plain, own), *(_parts(plain, terms, own) if explain else [])]
+    final = [(own.identifier(name), alias) for alias, name in kept]
+    final += [(own.identifier(_alias(name, dialect)), expression) for name, expression in told]
+    names = ", ".join(ascii(feature["name"]) for feature in plain["features"])
+    head = f"-- Written by seplearn from a fitted model of {names}.\n"
+    return head + _select(final, query, None) + "\n"
+
+
+def _table_parts(table: str | Sequence[str]) -> list[str]:
+    rule = "a name, or a sequence of names such as ('schema', 'table')"
+    parts = [table] if isinstance(table, str) else table
+    if not isinstance(parts, (list, tuple)) or not all(isinstance(part, str) for part in parts):
+        raise wrong_type("table", rule, table)
+    if not parts or not all(part and _can_be_named(part) for part in parts):
+        raise out_of_range("table", rule, table)
+    return list(parts)
+
+
+def _check_names(plain: dict[str, Any], own: Dialect, dialect: str, keep: Sequence[str]) -> None:
+    if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
+        raise wrong_type("keep", "a sequence of names of columns", keep)
+    for name in keep:
+        if name in _OWN_NAMES or name.startswith(_OWN_BEGINNINGS):
+            raise out_of_range("keep", "names that predictions do not have", name)
+    names = [plain["features"][j]["name"] for j in _used(plain)]
+    for name in (*names, *keep, *([plain["offset"]["name"]] if plain["offset"] else [])):
+        if not name or not _can_be_named(name):
+            raise ValueError(f"names of columns must be texts that SQL can write, got {name!r}")
+    folded: dict[str, str] = {}
+    for name in names:
+        other = folded.setdefault(name.casefold() if own.ignores_case else name, name)
+        if other != name:
+            raise ValueError(
+                f"names of features must differ by more than their case, which {dialect} ignores, "
+                f"got {other!r} and {name!r}"
+            )
+
+
+def _can_be_named(text: str) -> bool:
+    return "\0" not in text and _is_unicode(text)
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text has no half of a character, which no database can hold."""
+    return not re.search("[\ud800-\udfff]", text)
+
+
+def _alias(name: str, dialect: str) -> str:
+    """The name of a column of the result; BigQuery has rules for its characters."""
+    return re.sub(r"[^\w &%=+:'<>#|-]", "_", name) if dialect == "bigquery" else name
+
+
+def _select(columns: Sequence[tuple[str, str]], source: str, alias: str | None) -> str:
+    """A SELECT; as a part of another one in brackets, with a name.
+
+    A column that is handed on has its own name as its expression.
+    """
+    body = ",\n".join(e if e == name else f"{e} AS {name}" for name, e in columns) or "1 AS nothing"
+    text = f"SELECT\n{body}\nFROM {source}"
+    return text if alias is None else f"(\n{text}\n) AS {alias}"
+
+
+def _used(plain: dict[str, Any]) -> list[int]:
+    """The features that any curve depends on."""
+    used = set()
+    for terms in plain["sums"]:
+        used |= {effect["feature"] for effect in terms["effects"]}
+        products = [one for stage in terms["stages"] for one in stage["products"]]
+        used |= {curve["feature"] for product in products for curve in product["curves"]}
+    return sorted(used)
+
+
+def _values(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
+    columns = []
+    for j in _used(plain):
+        feature = plain["features"][j]
+        kind = own.number if feature["kind"] == "numeric" else own.text
+        columns.append((f"value_{j}", f"CAST({own.identifier(feature['name'])} AS {kind})"))
+    offset = plain["offset"]
+    if offset is not None:
+        value = f"CAST({own.identifier(offset['name'])} AS {own.number})"
+        columns.append(("offset_value", f"ln({value})" if offset["is_exposure"] else value))
+    return columns
+
+
+def _effects(plain: dict[str, Any], terms: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
+    columns = []
+    for effect in terms["effects"]:
+        j = effect["feature"]
+        columns.append((f"effect_{j}", _curve(plain["features"][j], j, effect["values"], own)))
+    return columns
+
+
+def _carried_effects(terms: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(f"effect_{e['feature']}", f"effect_{e['feature']}") for e in terms["effects"]]
+
+
+def _carried_stages(terms: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(f"stage_{s}", f"stage_{s}") for s in range(len(terms["stages"]))]
+
+
+def _logs(plain: dict[str, Any], terms: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
+    """The log of every product's size, and its sign where that depends on the row."""
+    columns = []
+    for s, stage in enumerate(terms["stages"]):
+        for p, product in enumerate(stage["products"]):
+            curves = [(plain["features"][c["feature"]], c) for c in product["curves"]]
+            logs = [_curve(f, c["feature"], c["log_size"], own) for f, c in curves]
+            total = _added([*logs, own.real(product["log_scale"])])
+            columns.append((f"log_{s}_{p}", total))
+            signs = [
+                _curve(f, c["feature"], [1.0 - 2.0 * b for b in c["negative"]], own)
+                for f, c in curves
+                if "negative" in c
+            ]
+            if signs:
+                columns.append((f"sign_{s}_{p}", " * ".join(signs)))
+    return columns
+
+
+def _stages(terms: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
+    columns = []
+    for s, stage in enumerate(terms["stages"]):
+        values = []
+        for p, product in enumerate(stage["products"]):
+            value = f"exp({own.between(_SMALLEST_LOG, f'log_{s}_{p}', LARGEST_LOG)})"
+            if any("negative" in curve for curve in product["curves"]):
+                value = f"sign_{s}_{p} * {value}"
+            values.append(f"{'- ' if product['sign'] < 0 else ''}{value}")
+        columns.append((f"stage_{s}", _added(values) or own.real(0.0)))
+    return columns
+
+
+def _total(plain: dict[str, Any], terms: dict[str, Any], own: Dialect) -> tuple[str, str]:
+    names = [name for name, _ in (*_carried_effects(terms), *_carried_stages(terms))]
+    total = _added([own.real(terms["intercept"]), *names])
+    bounded = own.between(-_LARGEST, total, _LARGEST)
+    return "total", bounded if plain["offset"] is None else f"{bounded} + offset_value"
+
+
+def _output(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
+    """The prediction, of a classifier with the probability of every class."""
+    if plain["link"] == "identity":
+        return [("prediction", "total")]
+    if plain["link"] == "log":
+        return [("prediction", f"exp({own.between(-LARGEST_LINKED, 'total', LARGEST_LINKED)})")]
+    first, second = (_label(label, own) for label in plain["classes"])
+    chances = [
+        f"1 / (1 + exp({own.between(-LARGEST_LINKED, log_odds, LARGEST_LINKED)}))"
+        for log_odds in ("total", "- total")
+    ]
+    likelier = f"CASE WHEN total > 0 THEN {second} ELSE {first} END"
+    names = [f"probability of {label}" for label in plain["classes"]]
+    return [("prediction", likelier), *zip(names, chances, strict=True)]
+
+
+def _parts(plain: dict[str, Any], terms: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
+    """What adds up to the prediction, or to the column ``sum`` that a link makes it of."""
+    columns = [] if plain["link"] == "identity" else [("sum", "total")]
+    columns.append(("intercept", own.real(terms["intercept"])))
+    if plain["offset"] is not None:
+        columns.append(("offset", "offset_value"))
+    for effect in terms["effects"]:
+        name = plain["features"][effect["feature"]]["name"]
+        columns.append((f"main effect of {name}", f"effect_{effect['feature']}"))
+    return columns + [(f"stage {s}", f"stage_{s}") for s in range(len(terms["stages"]))]
+
+
+def _label(label: Any, own: Dialect) -> str:
+    if isinstance(label, str):
+        literal = own.literal(label)
+        if literal is None or not _is_unicode(label):
+            raise ValueError(f"labels of classes must be texts that SQL can write, got {label!r}")
+        return literal
+    if isinstance(label, bool):
+        return "TRUE" if label else "FALSE"
+    return own.real(label) if isinstance(label, float) else str(label)
+
+
+def _curve(feature: dict[str, Any], j: int, values: Sequence[float], own: Dialect) -> str:
+    if feature["kind"] == "numeric":
+        return _curve_of_numbers(feature["edges"], f"value_{j}", values, own)
+    return _curve_of_levels(feature, f"value_{j}", values, own)
+
+
+def _curve_of_numbers(
+    edges: Sequence[Any], value: str, values: Sequence[float], own: Dialect
+) -> str:
+    """What a number of a range is given; NULL and NaN are below nothing, and come last."""
+    cases = []
+    for k, edge in enumerate(map(as_float, edges)):
+        if values[k] == values[k + 1]:
+            continue
+        if math.isfinite(edge):
+            cases.append((f"{value} < {own.real(edge)}", values[k]))
+        elif own.infinity is not None:
+            cases.append((f"{value} < {own.infinity}", values[k]))
+        else:  # nothing is infinite, and so nothing above this edge
+            cases.append((f"{value} IS NOT NULL", values[k]))
+    infinity = own.infinity
+    rest = f"{value} IS NOT NULL" if infinity is None else f"{value} <= {infinity}"
+    told = [(condition, own.real(given)) for condition, given in cases]
+    return _cases(_in_groups([*told, (rest, own.real(values[len(edges)]))]), own.real(values[-1]))
+
+
+def _curve_of_levels(
+    feature: dict[str, Any], value: str, values: Sequence[float], own: Dialect
+) -> str:
+    """What a level is given; names that are given the same share a line."""
+    n_levels = len(feature["levels"])
+    bins = _bins_of_texts(feature)
+    together: dict[float, list[str]] = {}
+    for name, b in bins.items():
+        literal = own.literal(name) if _is_unicode(name) else None
+        if literal is not None:
+            together.setdefault(values[b], []).append(literal)
+    missing, unseen = values[n_levels + 1], values[n_levels + 2]
+    cases = [(f"{value} IS NULL", own.real(missing))]
+    for given, names in together.items():
+        if given != unseen:
+            listed = f"= {names[0]}" if len(names) == 1 else f"IN ({', '.join(names)})"
+            cases.append((f"{value}{own.binary} {listed}", own.real(given)))
+    return _cases(cases, own.real(unseen))
+
+
+def _bins_of_texts(feature: dict[str, Any]) -> dict[str, int]:
+    """The bin of every text that a column may be cast to for a level."""
+    bins = level_bins(feature)
+    if feature["other_names"]:  # databases write truth values in small letters
+        return bins | {level.lower(): bins[level] for level in feature["other_names"].values()}
+    if all(re.fullmatch("-?[0-9]+", name) for name in bins):  # ... and a float 7 as 7.0
+        return bins | {f"{name}.0": b for name, b in bins.items()}
+    return bins
+
+
+def _in_groups(cases: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Ranges in ascending order as groups of ranges, where there are many.
+
+    A database tries one condition after the other: so it tries far fewer of them.
+    """
+    if len(cases) <= _RANGES_TOGETHER:
+        return list(cases)
+    groups = []
+    for first in range(0, len(cases), _RANGES_TOGETHER):
+        *others, (last, given) = cases[first : first + _RANGES_TOGETHER]
+        groups.append((last, _cases(others, given) if others else given))
+    return groups
+
+
+def _cases(cases: Sequence[tuple[str, str]], otherwise: str) -> str:
+    lines = [f"  WHEN {condition} THEN {given}" for condition, given in cases]
+    return "\n".join(["CASE", *lines, f"  ELSE {otherwise} END"])
+
+
+def _added(terms: Sequence[str]) -> str:
+    """A sum, in brackets of a few terms each where there are many."""
+    while len(terms) > _TERMS_TOGETHER:
+        parts = range(0, len(terms), _TERMS_TOGETHER)
+        terms = [f"({' + '.join(terms[k : k + _TERMS_TOGETHER])})" for k in parts]
+    return " + ".join(terms)

@@ -1,0 +1,1 @@
+"""Exports: every one must predict what the library does."""

@@ -1,0 +1,136 @@
+"""Scorecards: points add up to the sum, and what is no scorecard is refused."""
+
+import copy
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from seplearn import TSLClassifier, TSLRegressor
+from seplearn.model.stage import Stage
+from tests.export.models import QUICK, model, records, rows
+
+
+def changed(fitted, **parts):
+    """A copy whose model has other parts."""
+    other = copy.copy(fitted)
+    other.model_ = replace(fitted.model_, **parts)
+    return other
+
+
+def additive(name="effects"):
+    return changed(model(name), stages=())
+
+
+def points_of(card, row):
+    """The sum of points of a row, looked up as a reader would."""
+    total = card.base
+    for feature in dict.fromkeys(r.feature for r in card.rows):
+        own = [r for r in card.rows if r.feature == feature]
+        total += _found(own, row[feature]).points
+    return total
+
+
+def _found(own, value):
+    if any(not math.isnan(r.lower) for r in own):
+        ranges = [r for r in own if not math.isnan(r.lower)]
+        if value is None:
+            return own[-1]
+        inside = [r for r in ranges if r.lower <= value < r.upper]
+        return inside[0] if inside else ranges[-1]
+    named = {r.range: r for r in own}
+    if value is None:
+        return named["(missing)"]
+    fallback = "(rare)" if str(value) == "r'are" and "(rare)" in named else "(unseen)"
+    return named.get(str(value), named[fallback])
+
+
+@pytest.mark.parametrize("name", ["effects", "log"])
+def test_points_of_main_effects_add_up_to_the_sum(name):
+    fitted, X = additive(name), rows()
+    card = fitted.to_scorecard()
+    found = [points_of(card, row) for row in records(X)]
+    np.testing.assert_allclose(found, fitted._sums(X), rtol=1e-9)
+    assert card.score == {"effects": "prediction", "log": "log of the prediction"}[name]
+
+
+def test_points_of_one_product_add_up_to_its_log():
+    fitted, X = model("identity"), rows()
+    one = changed(fitted, stages=(Stage(fitted.stages_[0].plus, None),), effects=None)
+    card = one.to_scorecard()
+    assert card.score == f"log of (prediction - {one.intercept_:.17g})"
+    found = [math.exp(points_of(card, row)) for row in records(X)]
+    np.testing.assert_allclose(found, one.predict_stages(X)[:, 0], rtol=1e-9)
+    less = changed(fitted, stages=(Stage(None, fitted.stages_[0].minus),), intercept=0.0)
+    assert less.to_scorecard().score == "log of -(prediction)"
+
+
+def test_stages_of_one_feature_are_added():
+    X = np.linspace(0, 1, 200)[:, None]
+    fitted = TSLRegressor(**QUICK, refine="scalars").fit(X, np.sin(6 * X[:, 0]))
+    assert len(fitted.stages_) > 0
+    card = fitted.to_scorecard()
+    found = [points_of(card, {"x0": value}) for value in X[:, 0]]
+    np.testing.assert_allclose(found, fitted.predict(X), rtol=1e-9)
+
+
+def test_points_may_be_scaled_and_rounded():
+    fitted, X = additive(), rows()
+    exact, card = fitted.to_scorecard(), fitted.to_scorecard(scale=10, digits=0)
+    assert all(row.points == int(row.points) for row in card.rows)
+    assert len(card.rows) < len(exact.rows)  # neighbours with the same points became one
+    n_features = len({row.feature for row in card.rows})
+    found = np.array([points_of(card, row) for row in records(X)])
+    assert np.abs(found - 10 * fitted._sums(X)).max() <= 0.5 * (n_features + 1)
+
+
+def test_a_classifier_tells_log_odds_of_its_second_class():
+    X = np.linspace(0, 1, 200)[:, None]
+    noise = np.random.default_rng(0).normal(size=200)
+    fitted = TSLClassifier(**QUICK).fit(X, np.where(4 * X[:, 0] + noise > 2, "b", "a"))
+    card = fitted.to_scorecard()
+    assert card.score == "log-odds of 'b'"
+    found = [points_of(card, {"x0": value}) for value in X[:, 0]]
+    np.testing.assert_allclose(found, fitted.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+def test_the_frame_begins_with_the_base():
+    card = additive().to_scorecard()
+    frame = card.frame()
+    assert frame["range"].tolist()[0] == "(base)"
+    assert frame["points"].tolist() == [card.base, *(row.points for row in card.rows)]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("effects", "this one has main effects, and '.*' multiplies several features"),
+        ("paper", "this one has 2 stages, of which '.*' multiplies several features"),
+    ],
+)
+def test_other_models_are_refused_with_the_reason(name, reason):
+    with pytest.raises(ValueError, match=f"a scorecard needs a model of main effects.*{reason}"):
+        model(name).to_scorecard()
+
+
+def test_differences_and_negative_factors_are_refused():
+    fitted = model("identity")
+    with pytest.raises(ValueError, match="is a difference of two products"):
+        changed(fitted, stages=fitted.stages_[:1], effects=None).to_scorecard()
+    signed = model("signed")
+    with pytest.raises(ValueError, match="has negative factors, of which there is no log"):
+        changed(signed, stages=signed.stages_[:1]).to_scorecard()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"scale": 0}, ValueError, "scale must be a positive number, got 0"),
+        ({"scale": "2"}, TypeError, "scale must be a positive number, got '2'"),
+        ({"digits": 1.5}, TypeError, "digits must be None or an integer, got 1.5"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, error, message):
+    with pytest.raises(error, match=message):
+        additive().to_scorecard(**arguments)

@@ -1,0 +1,223 @@
+"""Sources in Python, C and JavaScript: they run, and predict what the library does."""
+
+import json
+import shutil
+import subprocess
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seplearn import TSLRegressor
+from seplearn.export.source.c import _field_names
+from tests.export.models import (
+    FLAG,
+    KIND,
+    MODELS,
+    QUICK,
+    SIZE,
+    WIDTH,
+    model,
+    predicted,
+    records,
+    rows,
+)
+
+COMPILER = shutil.which("gcc") or shutil.which("clang")
+NODE = shutil.which("node")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="neither gcc nor clang is installed")
+needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
+
+
+def run_python(fitted, X):
+    scope: dict[str, Any] = {}
+    source = fitted.to_source("python", explain=True)
+    assert source.isascii()
+    exec(compile(source, "model.py", "exec"), scope)
+    found = []
+    for row in records(X):
+        parts = scope["explain"](row)
+        chance = scope["predict_proba"](row) if "CLASSES" in scope else []
+        found.append([scope["predict"](row), chance, parts])
+    return found
+
+
+PROBE = """
+import { readFileSync } from "node:fs";
+import * as model from "./model.mjs";
+const infinite = (key, value) => ({ inf: Infinity, "-inf": -Infinity })[value] ?? value;
+const rows = JSON.parse(readFileSync("rows.json", "utf8"), infinite);
+const found = rows.map((row) => [
+  model.predict(row),
+  model.predictProba ? model.predictProba(row) : [],
+  model.explain(row),
+]);
+console.log(JSON.stringify(found));
+"""
+
+
+def run_javascript(fitted, X, folder):
+    source = fitted.to_source("javascript", explain=True)
+    assert source.isascii()
+    (folder / "model.mjs").write_text(source, encoding="utf-8")
+    (folder / "probe.mjs").write_text(PROBE, encoding="utf-8")
+    plain = [
+        {k: str(v) if v in (np.inf, -np.inf) else v for k, v in row.items()} for row in records(X)
+    ]
+    (folder / "rows.json").write_text(json.dumps(plain), encoding="utf-8")
+    done = subprocess.run(
+        [NODE, "probe.mjs"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def c_literal(value, is_number):
+    if value is None:
+        return "NAN" if is_number else "NULL"
+    if is_number:
+        return {np.inf: "INFINITY", -np.inf: "-INFINITY"}.get(value, repr(float(value)))
+    return '"' + "".join(f"\\{b:03o}" for b in str(value).encode()) + '"'
+
+
+def run_c(fitted, X, folder):
+    """Like the others; parts are in the order of the file."""
+    source = fitted.to_source("c", explain=True)
+    assert source.isascii()
+    (folder / "model.c").write_text(source, encoding="utf-8")
+    literals = [
+        "{" + ", ".join(c_literal(row[n], n in (SIZE, WIDTH)) for n in X.columns) + "}"
+        for row in records(X)
+    ]
+    is_classifier = hasattr(fitted, "classes_")
+    one = "predict(&rows[i])" if is_classifier else "predict(&rows[i], 0.0)"
+    chance = "predict_proba(&rows[i], p);" if is_classifier else ""
+    main = f"""
+#include "model.c"
+#include <stdio.h>
+static const struct row rows[] = {{ {", ".join(literals)} }};
+int main(void) {{
+    for (int i = 0; i < {len(X)}; i++) {{
+        double parts[N_PARTS + 1], p[2] = {{0.0, 0.0}};
+        double sum = explain(&rows[i], parts);
+        {chance}
+        printf("%.17g %.17g %.17g %.17g %.17g", (double){one}, p[0], p[1], INTERCEPT, sum);
+        for (int k = 0; k < N_PARTS; k++) printf(" %.17g", parts[k]);
+        printf("\\n");
+    }}
+    return part_names[0] == NULL && N_PARTS > 0;
+}}
+"""
+    (folder / "main.c").write_text(main, encoding="utf-8")
+    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wno-overlength-strings"]
+    command = [COMPILER, *strict, "main.c", "-o", "main", "-lm"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
+    printed = subprocess.run([folder / "main"], capture_output=True, text=True, check=True).stdout
+    return [[float(word) for word in line.split()] for line in printed.splitlines()]
+
+
+def check(name, found, X):
+    """Predictions, probabilities and parts as Python and JavaScript give them."""
+    fitted = model(name)
+    if name == "logit":
+        assert [one[0] for one in found] == fitted.predict(X).tolist()
+        chances = [one[1] for one in found]
+        np.testing.assert_allclose(chances, fitted.predict_proba(X), rtol=1e-9)
+    else:
+        np.testing.assert_allclose([one[0] for one in found], predicted(name, X), rtol=1e-9)
+    parts = [one[2] for one in found]
+    np.testing.assert_allclose([p["sum"] for p in parts], fitted._sums(X), rtol=1e-9, atol=1e-12)
+    stages = np.reshape([[value for _, value in p["stages"]] for p in parts], (len(X), -1))
+    np.testing.assert_allclose(stages, fitted.predict_stages(X), rtol=1e-9, atol=1e-12)
+    effects = fitted.predict_effects(X)
+    for p, expected in zip(parts, effects, strict=True):
+        given = dict(p["effects"])
+        found_effects = [given.get(feature, 0.0) for feature in X.columns]
+        np.testing.assert_allclose(found_effects, expected, rtol=1e-9, atol=1e-12)
+    assert [name for name, _ in parts[0]["stages"]] == list(fitted.stage_names_)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_python_predicts_the_same(name):
+    X = rows()
+    check(name, run_python(model(name), X), X)
+
+
+@needs_node
+@pytest.mark.parametrize("name", MODELS)
+def test_javascript_predicts_the_same(name, tmp_path):
+    X = rows()
+    check(name, run_javascript(model(name), X, tmp_path), X)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", MODELS)
+def test_c_predicts_the_same(name, tmp_path):
+    X, fitted = rows(), model(name)
+    found = np.array(run_c(fitted, X, tmp_path))
+    if name == "logit":
+        assert fitted.classes_[found[:, 0].astype(int)].tolist() == fitted.predict(X).tolist()
+        np.testing.assert_allclose(found[:, 1:3], fitted.predict_proba(X), rtol=1e-9)
+    else:
+        np.testing.assert_allclose(found[:, 0], predicted(name, X), rtol=1e-9)
+    np.testing.assert_allclose(found[:, 4], fitted._sums(X), rtol=1e-9, atol=1e-12)
+    effects = fitted.predict_effects(X)
+    parts = np.hstack([effects[:, effects.any(axis=0)], fitted.predict_stages(X)])
+    np.testing.assert_allclose(found[:, 5:], parts, rtol=1e-9, atol=1e-12)
+
+
+def numbers_as_levels():
+    values = np.array([1e-5, 0.5, 1e22, 2.0, -3.25e-7, np.inf, 12345.678], dtype=object)
+    levels = np.resize(values, 300)
+    X = pd.DataFrame(
+        {"level": levels, "__proto__": np.linspace(0, 1, 300), "int": np.arange(300.0)}
+    )
+    y = np.resize(np.arange(len(values), dtype=float), 300)
+    return TSLRegressor(**QUICK, categorical_features=["level"]).fit(X, y), X[:20]
+
+
+def test_levels_that_are_numbers_are_spelled_alike(tmp_path):
+    fitted, X = numbers_as_levels()
+    expected = fitted.predict(X)
+    assert np.ptp(expected) > 1
+    np.testing.assert_allclose([one[0] for one in run_python(fitted, X)], expected, rtol=1e-9)
+    if NODE is not None:
+        found = run_javascript(fitted, X, tmp_path)
+        np.testing.assert_allclose([one[0] for one in found], expected, rtol=1e-9)
+
+
+def test_an_offset_is_added_to_the_sum():
+    scope: dict[str, Any] = {}
+    exec(model("log").to_source("python"), scope)
+    row = records(rows())[30]
+    assert scope["predict"](row, 2.0) == pytest.approx(scope["predict"](row) * np.exp(2.0))
+    assert "explain" not in scope
+
+
+def test_a_row_that_lacks_a_feature_or_has_a_text_for_a_number_is_refused():
+    scope: dict[str, Any] = {}
+    exec(model("identity").to_source("python"), scope)
+    row = records(rows())[30]
+    with pytest.raises(KeyError, match=KIND):
+        scope["predict"]({k: v for k, v in row.items() if k != KIND})
+    with pytest.raises(TypeError, match=r"width.* must be a number, got '3'"):
+        scope["predict"](row | {WIDTH: "3"})
+    with pytest.raises(TypeError, match=r"'flag' must be a text or a number, got \[1\]"):
+        scope["predict"](row | {FLAG: [1]})
+
+
+def test_names_of_fields_are_names_of_c_and_differ():
+    given = ["area", "int", "a b", "a-b", "2nd", "\N{PARROT}", "", "a_b_3", "a_b"]
+    fields = _field_names(given)
+    assert fields[:4] == ["area", "x1_int", "a_b", "a_b_3"]
+    assert len(set(fields)) == len(given)
+    assert all(field.isidentifier() for field in fields)
+
+
+def test_other_languages_are_refused():
+    with pytest.raises(ValueError, match="language must be one of 'python', 'c', 'javascript'"):
+        model("identity").to_source("cobol")
+    with pytest.raises(TypeError, match="explain must be True or False, got 'yes'"):
+        model("identity").to_source("c", explain="yes")

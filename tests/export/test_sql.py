@@ -1,0 +1,232 @@
+"""SQL: run by real databases, it predicts what the library does."""
+
+import math
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seplearn import TSLRegressor
+from seplearn.export.sql import DIALECTS, _added
+from tests.export.models import MODELS, QUICK, model, predicted, records, rows
+
+YEARS = 2.5
+
+
+def given_rows():
+    """The rows of all tests with an identifier and an exposure."""
+    X = rows()
+    return X, X.assign(**{"i'd": np.arange(len(X)), "y'ears": YEARS})
+
+
+def sqlite_result(query, frame):
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("SELECT exp(1), ln(1)")
+    except sqlite3.OperationalError:  # built without functions of mathematics
+        connection.create_function("exp", 1, math.exp)
+        connection.create_function("ln", 1, math.log)
+    names = ", ".join('"' + name.replace('"', '""') + '"' for name in frame.columns)
+    connection.execute(f'CREATE TABLE "ta""ble" ({names})')
+    places = ", ".join("?" * len(frame.columns))
+    values = [tuple(row.values()) for row in records(frame)]
+    connection.executemany(f'INSERT INTO "ta""ble" VALUES ({places})', values)
+    cursor = connection.execute(query)
+    columns = [one[0] for one in cursor.description]
+    return pd.DataFrame(cursor.fetchall(), columns=columns)
+
+
+def duckdb_result(query, frame):
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    connection = duckdb.connect()
+    connection.register('ta"ble', frame)
+    cursor = connection.execute(query)
+    columns = [one[0] for one in cursor.description]
+    return pd.DataFrame(cursor.fetchall(), columns=columns)
+
+
+RUN = {"sqlite": sqlite_result, "duckdb": duckdb_result}
+
+
+def check(name, result, X, added=0.0):
+    """Predictions and all parts of them."""
+    fitted = model(name)
+    np.testing.assert_array_equal(result["i'd"], np.arange(len(X)))
+    if name == "logit":
+        assert result["prediction"].tolist() == fitted.predict(X).tolist()
+        chances = result[[f"probability of {label}" for label in fitted.classes_]]
+        np.testing.assert_allclose(chances, fitted.predict_proba(X), rtol=1e-9)
+    else:
+        expected = predicted(name, X) * math.exp(added)
+        np.testing.assert_allclose(result["prediction"], expected, rtol=1e-9)
+    for s, values in enumerate(fitted.predict_stages(X).T):
+        np.testing.assert_allclose(result[f"stage {s}"], values, rtol=1e-9, atol=1e-12)
+    for feature, values in zip(X.columns, fitted.predict_effects(X).T, strict=True):
+        if values.any():
+            found = result[f"main effect of {feature}"]
+            np.testing.assert_allclose(found, values, rtol=1e-9, atol=1e-12)
+    if name in ("log", "logit"):
+        np.testing.assert_allclose(result["sum"], fitted._sums(X) + added, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("dialect", list(RUN))
+@pytest.mark.parametrize("name", MODELS)
+def test_a_database_predicts_the_same(name, dialect):
+    X, frame = given_rows()
+    query = model(name).to_sql('ta"ble', dialect, explain=True, keep=["i'd"])
+    added = math.log(YEARS) if name == "log" else 0.0
+    check(name, RUN[dialect](query, frame), X, added)
+
+
+def test_standard_sql_runs_where_functions_have_its_names():
+    """DuckDB knows them all; infinite numbers are not of the standard."""
+    X, frame = given_rows()
+    finite = X.replace([np.inf, -np.inf], np.nan)
+    frame[X.columns] = finite
+    query = model("effects").to_sql('ta"ble', "standard", explain=True, keep=["i'd"])
+    frame = frame.astype(object).where(frame.notna(), None)
+    check("effects", duckdb_result(query, frame), finite)
+
+
+def test_without_explanations_there_is_the_prediction_alone():
+    _, frame = given_rows()
+    result = sqlite_result(model("effects").to_sql('ta"ble', "sqlite"), frame)
+    assert list(result.columns) == ["prediction"]
+
+
+@pytest.fixture(scope="module")
+def postgresql():
+    """psql of a server of its own, that listens to a socket in a folder only."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    initdb = shutil.which("initdb") or (str(found[-1]) if found else None)
+    if initdb is None:
+        pytest.skip("no PostgreSQL server is installed")
+    user = None  # the server does not start for the superuser
+    if os.geteuid() == 0:
+        import pwd  # not on Windows, where there is no superuser
+
+        try:
+            user = pwd.getpwnam("postgres").pw_name
+        except KeyError:
+            pytest.skip("PostgreSQL does not start for the superuser, and there is no other user")
+    tools = Path(initdb).parent
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        if user is not None:
+            shutil.chown(folder, user)
+
+        def run(*command):
+            # Not captured: the server would keep a pipe open, and reading it would never end.
+            done = subprocess.run(
+                command, user=user, cwd=folder, check=False,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            assert done.returncode == 0, command
+
+        data = f"{folder}/data"
+        control = [tools / "pg_ctl", "-D", data, "-w"]
+        run(initdb, "-D", data, "-U", "tester", "-E", "UTF8", "--auth=trust")
+        options = f"-k {folder} -c listen_addresses='' -c fsync=off"
+        run(*control, "-o", options, "-l", f"{folder}/log", "start")
+        yield [str(tools / "psql"), "-h", folder, "-U", "tester", "-d", "postgres", "-X", "-q"]
+        run(*control, "-m", "immediate", "stop")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_postgresql_predicts_the_same(name, postgresql, tmp_path):
+    X, frame = given_rows()
+    query = model(name).to_sql('ta"ble', "postgresql", explain=True, keep=["i'd"])
+    kinds = ["double precision", "double precision", "text", "boolean", "int", "double precision"]
+    quoted = ['"' + column.replace('"', '""') + '"' for column in frame.columns]
+    columns = ", ".join(f"{c} {kind}" for c, kind in zip(quoted, kinds, strict=True))
+    lines = [",".join(_csv_cell(value) for value in row.values()) for row in records(frame)]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    script = f"""
+CREATE TEMP TABLE "ta""ble" ({columns});
+\\copy "ta""ble" FROM '{tmp_path / "rows.csv"}' CSV
+\\pset format csv
+{query};
+"""
+    (tmp_path / "script.sql").write_text(script, encoding="utf-8")
+    command = [*postgresql, "-v", "ON_ERROR_STOP=1", "-f", str(tmp_path / "script.sql")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
+    (tmp_path / "out.csv").write_text(done.stdout, encoding="utf-8")
+    result = pd.read_csv(tmp_path / "out.csv").sort_values("i'd")
+    long = {name[:63]: name for name in (f"main effect of {c}" for c in X.columns)}
+    check(name, result.rename(columns=long), X, math.log(YEARS) if name == "log" else 0.0)
+
+
+def _csv_cell(value):
+    if value is None:
+        return ""
+    return '"' + str(value).replace('"', '""') + '"' if isinstance(value, str) else str(value)
+
+
+def test_nan_is_missing_as_null_is():
+    frame = pd.DataFrame({"a": [np.nan, 1.0, 2.0] * 100})
+    fitted = TSLRegressor(**QUICK).fit(frame, [5.0, 1.0, 2.0] * 100)
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    values = "(VALUES ('nan'::DOUBLE), (NULL)) AS t(a)"
+    query = fitted.to_sql("t", "duckdb").replace('FROM "t"', f"FROM {values}")
+    found = [row[0] for row in duckdb.connect().execute(query).fetchall()]
+    np.testing.assert_allclose(found, [fitted.predict(frame)[0]] * 2, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dialect", list(RUN))
+@pytest.mark.parametrize("kind", [int, float])
+def test_levels_that_are_whole_numbers_may_have_any_type(dialect, kind):
+    codes = np.resize([7, -3, 12, 40], 300)
+    X = pd.DataFrame({"code": codes})
+    fitted = TSLRegressor(**QUICK, categorical_features=["code"]).fit(X, codes % 5)
+    expected = fitted.predict(X)
+    assert np.ptp(expected) > 1
+    found = RUN[dialect](fitted.to_sql('ta"ble', dialect), X.astype(kind))
+    np.testing.assert_allclose(found["prediction"], expected, rtol=1e-9)
+
+
+def test_texts_are_quoted_as_a_database_reads_them():
+    hostile = "a'b\\c\n"
+    assert DIALECTS["postgresql"].literal(hostile) == "E'a''b\\\\c\n'"
+    assert DIALECTS["bigquery"].literal(hostile) == "'a\\'b\\\\c\\x0a'"
+    assert DIALECTS["bigquery"].identifier("a`b") == "`a\\`b`"
+    assert DIALECTS["postgresql"].literal("a\0") is None
+    one = sqlite3.connect(":memory:").execute(f"SELECT {DIALECTS['sqlite'].literal('a' + chr(0))}")
+    assert one.fetchone()[0] == "a\0"
+    bigquery = model("effects").to_sql(("project", "da`ta", "t"), "bigquery")
+    assert "FROM `project`.`da\\`ta`.`t`" in bigquery
+
+
+def test_sums_of_many_terms_are_not_nested_deeply():
+    text = _added(["1"] * 5_000)
+    assert sqlite3.connect(":memory:").execute(f"SELECT {text}").fetchone()[0] == 5_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"dialect": "oracle"}, ValueError, "dialect must be one of 'duckdb', .*got 'oracle'"),
+        ({"table": 3}, TypeError, "table must be a name, or a sequence of names.*got 3"),
+        ({"table": ""}, ValueError, "table must be a name"),
+        ({"explain": 1}, TypeError, "explain must be True or False, got 1"),
+        ({"keep": "id"}, TypeError, "keep must be a sequence of names of columns, got 'id'"),
+        ({"keep": ["sum"]}, ValueError, "keep must be names that predictions do not have"),
+        ({"keep": ["a\0"]}, ValueError, "names of columns must be texts that SQL can write"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, error, message):
+    with pytest.raises(error, match=message):
+        model("constant").to_sql(**arguments)
+
+
+def test_features_that_differ_by_case_alone_are_refused_where_columns_cannot():
+    frame = pd.DataFrame({"a": np.arange(60.0), "A": np.arange(60.0) % 7})
+    fitted = TSLRegressor(**QUICK).fit(frame, frame["a"] * frame["A"])
+    assert '"A"' in fitted.to_sql("t", "postgresql")
+    with pytest.raises(ValueError, match="which sqlite ignores, got 'a' and 'A'"):
+        fitted.to_sql("t", "sqlite")
