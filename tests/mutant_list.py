@@ -68,7 +68,6 @@ SWEEP = Group(
         ("curves, total / working, rules.loss)", "curves, 0.5 * total / working, rules.loss)"),
         ("curves.intercept += shift", "curves.intercept -= shift"),
         ("    carrier.each(rows.lower, shift)\n", ""),
-        ("is not None else square / mass", "is not None else square / working"),
         ("curves.freedom + 2.0 * len(curves.stages) + 1.0", "curves.freedom + 1.0"),
         ("len(curves.stages) + 1.0, 0.5 * mass", "len(curves.stages), 0.5 * mass"),
         ("+ 1.0, 0.5 * mass)", "+ 1.0, 0.9 * mass)"),
@@ -102,6 +101,7 @@ SWEEP = Group(
         ("        put_on_rows(carrier, curves, axes)\n", ""),
         ("square - shift * (2.0 * total - shift * working)", "square - shift * total"),
         ("return rules.loss.noise(square / mass), mass", "return square / mass, mass"),
+        ("loss.noise(square / mass)", "loss.noise(square / working)"),
         ("        if _mean_loss(carrier, loss) <= before:\n", "        if True:\n"),
         ("        shift *= 0.5\n", "        shift *= 0.25\n"),
         ("carrier.each(rows.lower, -shift)", "carrier.each(rows.lower, shift)"),
@@ -183,8 +183,8 @@ LINK = Group(
     "losses/links.py",
     ("tests/losses/test_links.py",),
     (
-        ("_LARGEST_LOG = 700.0", "_LARGEST_LOG = 710.0"),
-        ("_LARGEST_LOG = 700.0", "_LARGEST_LOG = 600.0"),
+        ("LARGEST_LOG = 700.0", "LARGEST_LOG = 710.0"),
+        ("LARGEST_LOG = 700.0", "LARGEST_LOG = 600.0"),
         ("small, 0.0)) / (1.0 + small)", "small, 0.0)) / (2.0 + small)"),
     ),
 )
@@ -824,7 +824,7 @@ SELECTION = Group(
         ("is_larger = difference > (", "is_larger = difference > 2.0 * ("),
         ("_LARGEST_PRICE = 0.01", "_LARGEST_PRICE = 0.02"),
         ("_CLEARLY_WORSE = 1.25", "_CLEARLY_WORSE = 12.5"),
-        ("if size > 0:\n", "if size >= 0:\n"),
+        ("if size > 0 else math.inf", "if True else math.inf"),
         ("mean = float(np.average(rows, weights=self._weight))", "mean = float(np.average(rows))"),
         ("np.average((rows - mean) ** 2, weights=self._weight)", "np.average((rows - mean) ** 2)"),
         ("np.average((rows - mean) ** 2, w", "np.average(rows**2, w"),
@@ -852,8 +852,6 @@ GROWTH = Group(
     "fitting/growth.py",
     ("tests/fitting/test_growth.py",),
     (
-        ("np.mean([curves.reading_size for", "np.max([curves.reading_size for"),
-        ("self.snapshots[self.path.chosen]]", "self.snapshots[-1]]"),
         (
             "return parts, float(validation.eval_set.weight.sum())",
             "return parts, 3.0 * float(validation.eval_set.weight.sum())",
@@ -884,8 +882,7 @@ GROWTH = Group(
         ("replace(record, validation_loss=loss)", "record"),
         ("return not is_to_end and not all(", "return not all("),
         ("self.is_over = self.path.is_over", "self.is_over = False"),
-        ("key=lambda growth: growth.reading_size)", "key=lambda growth: -growth.reading_size)"),
-        ("        if smaller.path.is_worse(", "        if not smaller.path.is_worse("),
+        (">= _FEWEST_COMPARED and not is_ahead", ">= _FEWEST_COMPARED and is_ahead"),
         ("size = growth.path.chosen\n", "size = growth.path.best\n"),
         ("(fits[k].expected_error, fits[k].curves.freedom)", "k"),
         ("(fits[k].expected_error, fits[k].curves.freedom)", "fits[k].expected_error"),
@@ -894,7 +891,7 @@ GROWTH = Group(
             "(record := records[k])",
             "(record := records[0])",
         ),
-        ("_history(growth.rounds[:size], starts)", "_history(growth.rounds, starts)"),
+        ("_history(growth.rounds[:size], dict", "_history(growth.rounds, dict"),
         (
             "history += [*own[:-1], *(fit.described(record) for record in own[-1:])]",
             "history += own",

@@ -95,13 +95,13 @@ def test_pruning_is_that_of_the_oracle(folds, drops, directions, block, monkeypa
         keep(stages[3])
         keep(stages[4], (3, 0), (3, 1))
         oracle = twin(fit, data, directions=directions)
-        before = fit.curves.reading_size
+        before = fit.model().reading_size
         n_dropped = pruned(fit, data, folds, drops)
         naive_sweep.prune(oracle, LEAST, folds, drops)
         assert_like(fit, data, oracle)
         assert n_dropped == 2 * drops
         assert len(fit.curves.stages) == 6 - 2 * drops - 2 * folds
-        assert 0 < fit.curves.reading_size < before
+        assert 0 < fit.model().reading_size < before
 
 
 @pytest.mark.parametrize("signs", [BOTH, PLUS, MINUS])

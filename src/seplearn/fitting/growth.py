@@ -38,8 +38,8 @@ Fit: TypeAlias = JointFit | ClassFits
 Snapshot: TypeAlias = Curves | ClassCurves
 
 _BOOTSTRAP_SWEEPS = 10
-# Sizes, that without stages among them, before main effects may be given up. Compared later they
-# were no better choice, for a sixth more of the time.
+# Sizes, that without stages among them, before main effects may be given up. Compared later, on
+# twelve small tables, they were no better choice, for a sixth more of the time.
 _FEWEST_COMPARED = 3
 # Of more rows a model grows on a sample, which doubles as the model becomes larger; it is finished
 # on all rows. A table of this size itself would lose by it.
@@ -388,8 +388,8 @@ def _finish(
 ) -> tuple[list[Any], list[StageRecord]]:
     """Finish the fits of the chosen size on all rows; keep those that promise the least error.
 
-    The last sweeps of those see targets half-way to the mean prediction of all fits: each has
-    errors of its own, which they share no longer then.
+    The last sweeps of those see targets half-way to the mean prediction of all fits, so that what
+    only one of the fits believes counts half.
     """
     size = growth.path.chosen
     inner = InnerWorkers(workers)
@@ -399,7 +399,7 @@ def _finish(
         fit.finish(snapshot)
         return fit
 
-    def settle(fit: JointFit) -> JointFit:
+    def calmed(fit: JointFit) -> JointFit:
         same = fit.going_on_with(data)
         same.restore(finish(fit.curves, calmer).curves)
         return same
@@ -410,7 +410,7 @@ def _finish(
     chosen = [fits[k] for k in best]
     if len(fits) > 1 and options.loss_function.averages_targets:
         calmer = _half_way(data, fits)
-        chosen = inner.map_fits(settle, chosen)
+        chosen = inner.map_fits(calmed, chosen)
     return chosen, _history(growth.rounds[:size], dict(zip(best, chosen, strict=True)))
 
 

@@ -128,11 +128,8 @@ class ErrorPath:
         error. Or that of the median part is larger by far: where few rows have nearly all of the
         loss, as in a table without noise, the standard error is as large as any difference.
         """
-        difference, error = self.difference(size, other, other_size)
-        if size > 0:
-            error = min(error, _LARGEST_PRICE * other.losses[other_size])
-        is_larger = difference > (error if math.isfinite(error) else 0.0)
-        return is_larger or self._typical[size] > _CLEARLY_WORSE * other._typical[other_size]
+        price = _LARGEST_PRICE * other.losses[other_size] if size > 0 else math.inf
+        return self._exceeds(size, other, other_size, price)
 
     def is_behind(self, other: ErrorPath) -> bool:
         """Whether the best so far is worse than that of another by more than a standard error."""
@@ -144,9 +141,14 @@ class ErrorPath:
 
         Or the median part does by far, as in :meth:`is_worse`.
         """
-        difference, error = other.difference(other.chosen, self, self.chosen)
-        is_far = other._typical[other.chosen] > _CLEARLY_WORSE * self._typical[self.chosen]
-        return is_far or difference > (error if math.isfinite(error) else 0.0)
+        return other._exceeds(other.chosen, self, self.chosen, math.inf)
+
+    def _exceeds(self, size: int, other: ErrorPath, other_size: int, most: float) -> bool:
+        """Whether the loss is larger by more than a standard error or ``most``; or by far."""
+        difference, error = self.difference(size, other, other_size)
+        error = min(error, most)
+        is_larger = difference > (error if math.isfinite(error) else 0.0)
+        return is_larger or self._typical[size] > _CLEARLY_WORSE * other._typical[other_size]
 
     def difference(self, size: int, other: ErrorPath, other_size: int) -> tuple[float, float]:
         """How much larger the loss is than that of another model, and its standard error.

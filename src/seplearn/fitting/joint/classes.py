@@ -52,11 +52,6 @@ class ClassCurves:
         """Effective degrees of freedom of all curves."""
         return sum(curves.freedom for curves in self.of_class)
 
-    @property
-    def reading_size(self) -> int:
-        """Number of curves that are not flat."""
-        return sum(curves.reading_size for curves in self.of_class)
-
 
 class ClassFits:
     """Models of all classes that grow together, each a :class:`JointFit` of "this class or not".

@@ -204,12 +204,6 @@ class Curves:
         of_stages = sum(float(stage.freedom.sum()) for stage in self.stages)
         return of_stages + float(self.effects.freedom.sum())
 
-    @property
-    def reading_size(self) -> int:
-        """Number of curves that are not flat."""
-        of_stages = sum(int(stage.active.sum()) for stage in self.stages)
-        return of_stages + int(self.effects.active.sum())
-
     def fix_gauge(self, bins: Bins) -> None:
         """Give every curve mean zero on its axis; what is taken off goes to scales and constant."""
         for stage in self.stages:
