@@ -39,6 +39,7 @@ class Stage:
     active: np.ndarray  # (axes, 2): which of beta and delta may move; the others are flat
     reach: np.ndarray  # (axes, 2): what the predictions would lose with a curve
     curvature: tuple[float, float] = (0.0, 0.0)  # along b0 and d0, when its last sweep began
+    rest: np.ndarray | None = None  # per axis: sweeps for which it is not visited
 
     @property
     def has_tilt(self):
@@ -61,6 +62,7 @@ class Rules:
     fit_intercept: bool = True
     learns: bool = True
     rate: float = 1.0
+    negligible: float = 0.1
     family: str = "squares"  # or "logistic", "poisson"
     restraint: float = 1e-4  # of log-odds
 
@@ -80,6 +82,7 @@ class Fit:
     response: np.ndarray | None = None  # what the sums are fitted to in this sweep
     n_halved: int = 0  # sweeps of which a part was taken back
     n_constants_halved: int = 0
+    n_rested: int = 0  # visits that were not made
 
     def products(self, stage):
         """P+ and P- of a stage on every row; zero where the stage has none."""
@@ -148,7 +151,12 @@ class Fit:
 
 
 def sweep(fit, n_sweeps=1):
-    """Every scale and every curve of every stage in turn; returns the mean squared residual."""
+    """Every scale and every curve of every stage in turn; returns the mean squared residual.
+
+    A curve whose step changed next to nothing rests for the next three sweeps.
+    """
+    for stage in fit.stages:
+        stage.rest = np.zeros(len(fit.axes), dtype=int)
     for _ in range(n_sweeps):
         fit.weigh()
         move_intercept(fit)
@@ -269,6 +277,11 @@ def update_effect(fit, j, noise):
 
 
 def sweep_stage(fit, stage, mean_square, inflation):
+    own = [j for j in fit.visits if stage.active[j].any()]
+    if own and all(stage.rest[j] > 0 for j in own):
+        stage.rest[own] -= 1
+        fit.n_rested += len(own)
+        return
     plus, minus = fit.products(stage)
     if np.sum(fit.huber * (plus + minus) ** 2) < 1e-14 * np.sum(fit.weight):
         return
@@ -279,9 +292,19 @@ def sweep_stage(fit, stage, mean_square, inflation):
     ]
     energy = fit.rules.energy * mean_square
     stage.scale = stage.scale + scale_step(fit, stage, energy)
-    for j in fit.visits:
-        if stage.active[j].any():
-            update_axis(fit, stage, j, energy, noise)
+    for j in own:
+        if stage.rest[j] > 0:
+            stage.rest[j] -= 1
+            fit.n_rested += 1
+            continue
+        before, (beta, delta) = fit.eta, stage.curves[j]
+        update_axis(fit, stage, j, energy, noise)
+        change = np.sum(fit.huber * (fit.eta - before) ** 2)
+        beta, delta = stage.curves[j] - [beta, delta]
+        factors = np.exp([beta + delta, beta - delta])
+        is_near = np.all(np.abs(factors - 1.0) < 0.1)
+        if is_near and change < fit.rules.negligible * mean_square * inflation:
+            stage.rest[j] = 3
 
 
 def noise_where_large(fit, stage, moved, inflation):

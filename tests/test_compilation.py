@@ -58,7 +58,7 @@ def decorated(kind):
 
 def test_what_kernels_call_is_merged_into_them():
     kernels, parts = decorated("kernel"), decorated("part")
-    assert {"solve", "solve_effect", "advance"} <= kernels.keys()
+    assert {"visit", "solve_effect", "advance"} <= kernels.keys()
     assert "take_step" in parts
     for name, function in (kernels | parts).items():
         calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]

@@ -51,8 +51,8 @@ GO_ON = SERIAL.stop
 
 
 def swept(fit, n_sweeps, stop=GO_ON, **rules):
-    """Mean squared residual after sweeps that learn nothing."""
-    learning_nothing = Rules(SquaredError(), rate=0.0, **rules)
+    """Mean squared residual after sweeps that learn nothing, and in which no curve rests."""
+    learning_nothing = Rules(SquaredError(), rate=0.0, negligible=0.0, **rules)
     return sweep(fit._carrier, fit.curves, fit._axes, learning_nothing, n_sweeps, stop)
 
 

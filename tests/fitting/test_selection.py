@@ -60,7 +60,13 @@ def test_parts_are_weighed():
 
 @pytest.mark.parametrize(("n_after", "over"), [(3, False), (4, True)])
 def test_a_path_is_over_when_the_last_sizes_brought_nothing(n_after, over):
-    assert path_of([9], [5], *[[6]] * n_after).is_over is over
+    assert path_of([9, 9], [5, 5], *[[4, 7]] * n_after).is_over is over
+
+
+@pytest.mark.parametrize(("n_after", "over"), [(1, False), (2, True)])
+def test_a_path_is_over_soon_when_the_last_size_is_worse_by_a_standard_error(n_after, over):
+    assert path_of([9, 9], [5, 5], *[[6, 6]] * n_after).is_over is over
+    assert path_of([9, 9], [5, 5], [4, 7], [4, 4.9], *[[6, 6]] * n_after).is_over is over
 
 
 @pytest.mark.parametrize(("n_after", "over"), [(4, False), (5, True)])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from seplearn.kernels import block
-from seplearn.kernels.block import solve, solve_effect
+from seplearn.kernels.block import solve_effect, visit
 from seplearn.kernels.sums import MINUS_MINUS, MINUS_R, PLUS_MINUS, PLUS_PLUS, PLUS_R
 from tests import naive
 from tests.compiled import as_kernel
@@ -111,10 +111,14 @@ class Case:
         curves[:, here] = self.curve.reshape(2, -1)
         mu, factors, sums = self.mu.copy(), np.full((2, self.n_bins), np.nan), self.sums.copy()
         freedom, reach = np.full(2, np.nan), np.zeros(2)
-        solve(
-            sums, curves, mu, first, self.n_ordered, self.direction, self.free, self.present,
-            self.energy, np.array(noise), rate, ANY_STEP, factors, freedom, reach,
+        place = np.array([[first, self.n_bins, self.n_ordered, self.direction]])
+        no_rows = np.empty((0, 0), np.uint8), np.empty((2, 0)), np.empty(0), np.empty(0)
+        left = visit(
+            np.zeros(1, np.int64), place, *no_rows, 0, factors, sums, curves, mu[None],
+            self.free[None], self.present, self.energy, np.array(noise), rate, ANY_STEP, 0.0,
+            np.zeros(1, np.int64), freedom[None], reach[None],
         )  # fmt: skip
+        assert left == 0
         np.testing.assert_array_equal(sums, self.sums)
         assert np.isnan(np.delete(curves, np.r_[here], axis=1)).all()
         step = curves[:, here].ravel() - self.curve

@@ -254,6 +254,20 @@ def test_several_sweeps_are_those_of_the_oracle(name):
     check(random_fit(7, **CASES[name]), 4, np.uint16)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("case", [{"negligible": 0.5}, {"negligible": 50.0, "size": 0.1}])
+def test_curves_that_hardly_move_rest_for_some_sweeps(case, dtype):
+    for seed in range(4):
+        fit = random_fit(seed, **case)
+        n_visits = 9 * sum(stage.active[j].any() for stage in fit.stages for j in fit.visits)
+        check(fit, 9, dtype)
+        assert n_visits / 20 < fit.n_rested < n_visits
+
+
+def test_a_tenth_of_the_noise_of_a_row_is_negligible():
+    assert SweepRules(SquaredError(), 0.0).negligible == Rules().negligible == 0.1
+
+
 @pytest.mark.parametrize("name", ["logistic, far off", "poisson, far off"])
 def test_sweeps_that_go_too_far_are_among_those_of_the_oracle(name):
     fits = [random_fit(seed, **CASES[name]) for seed in range(4)]

@@ -2,7 +2,7 @@
 
 A carrier runs a function on every block and adds up what comes back in the order of the blocks:
 threads, or one day other machines, change nothing in the last bits. A new carrier is a class with
-these two methods, in a file of its own.
+these methods, in a file of its own.
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ from seplearn.kernels.arrays import FloatArray
 
 class Carrier(Protocol):
     """What a joint fit needs of the rows."""
+
+    @property
+    def only_block(self) -> RowBlock | None:
+        """The block, if there is only one and it is at hand: it may be worked on directly."""
+        ...
 
     def each(self, function: Callable[..., None], *arguments: Any) -> None:
         """Run ``function(block, *arguments)`` on every block."""
@@ -33,6 +38,10 @@ class LocalCarrier:
     def __init__(self, blocks: list[RowBlock], workers: Workers) -> None:
         self.blocks = blocks
         self._workers = workers
+
+    @property
+    def only_block(self) -> RowBlock | None:
+        return self.blocks[0] if len(self.blocks) == 1 else None
 
     def each(self, function: Callable[..., None], *arguments: Any) -> None:
         if len(self.blocks) == 1:  # no detour over a thread for a single block

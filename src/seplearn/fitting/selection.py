@@ -39,7 +39,10 @@ _CLEARLY_WORSE = 1.25  # times the loss of the median part, about 12 % in the ro
 _FEW_ROWS = 50 * N_FOLDS
 _MANY_COPIES = 5
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples fill [0, 1) evenly, however many are taken
-_PATIENCE = 4  # stages without improvement after which no larger model is tried
+# Stages without improvement after which no larger model is tried; fewer where the last one is worse
+# than the best by more than a standard error.
+_PATIENCE = 4
+_LEAST_PATIENCE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +122,12 @@ class ErrorPath:
     @property
     def is_over(self) -> bool:
         """Whether the last sizes tried brought nothing, or no reason to choose another one."""
-        return len(self) > min(self.best, self.chosen + 1) + _PATIENCE
+        last = len(self) - 1
+        n_tried = last - min(self.best, self.chosen + 1)
+        if n_tried < _LEAST_PATIENCE:
+            return False
+        difference, error = self.difference(last, self, self.best)
+        return n_tried >= _PATIENCE or difference > error
 
     def is_worse(self, size: int, other: ErrorPath, other_size: int) -> bool:
         """Whether the loss is larger than that of another model by more than a standard error.

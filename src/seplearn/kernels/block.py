@@ -13,11 +13,11 @@ from typing import cast
 
 import numpy as np
 
-from seplearn.kernels.arrays import Block, BoolArray, FloatArray
+from seplearn.kernels.arrays import Block, BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.kernels.banded import backward_row, factorise_row, forward_row, inverse_row
 from seplearn.kernels.compiler import kernel, part
 from seplearn.kernels.isotonic import make_monotone
-from seplearn.kernels.rows import RRUU, RRVV, RU, RV, UU, UUUU, UV, VV, VVVV
+from seplearn.kernels.rows import RRUU, RRVV, RU, RV, UU, UUUU, UV, VV, VVVV, apply_and_add
 from seplearn.kernels.sums import MINUS_MINUS, MINUS_R, PLUS_MINUS, PLUS_PLUS, PLUS_R
 
 FIRST, SIZE, SECOND = 0, 1, 2  # the penalties of a curve: first differences, size, second ones
@@ -48,6 +48,8 @@ _ONE, _TWO, _FOUR = (cast("int", np.int64(k)) for k in (1, 2, 4))
 # of nearly noise-free tables would be smoothed away.
 _LEAST_LEFT = 0.5
 _TINY = 1e-300
+_NEAR_ONE = 0.1  # a factor farther from one is on its way, however little rows see of it
+REST = 3  # sweeps for which an axis is not visited after a step that changed next to nothing
 _SERIES = 0.25  # steps up to here: the 13th term of their exponential series is below 1e-17
 
 
@@ -345,7 +347,87 @@ def fill_curves(
 
 
 @kernel
-def solve(
+def visit(
+    axes: IntArray,
+    places: IntArray,
+    codes: CodeArray,
+    products: FloatArray,
+    residual: FloatArray,
+    weight: FloatArray,
+    left: int,
+    factors: FloatArray,
+    sums: FloatArray,
+    curves: FloatArray,
+    mu: FloatArray,
+    free: BoolArray,
+    present: BoolArray,
+    energy: float,
+    noise: FloatArray,
+    rate: float,
+    largest_step: float,
+    negligible: float,
+    rest: IntArray,
+    freedom: FloatArray,
+    reach: FloatArray,
+) -> int:
+    """Visits to some axes of one stage, one after the other; the axis that was left last.
+
+    Without rows a single axis is visited, and ``sums`` are those of rows that are elsewhere.
+
+    Parameters
+    ----------
+    axes : IN, the axes to visit; those that rest are passed over
+    places : IN, (p, 4), first bin, bins, ordered bins and direction (1, -1 or 0) of every axis
+    codes, products, residual, weight : the rows: see ``apply_and_add``
+    left : the axis whose ``factors`` are still to be applied
+    factors : IN and OUT, (2, any), what the last step multiplies the products with
+    sums : (any, 8), IN without rows, else room for the sums over the rows of each bin
+    curves : IN and OUT, (2, n_flat), backbone and tilt of the stage, in logs
+    mu : IN and OUT, (p, 2, 3), penalties of the curves
+    free : IN, (p, 2), which curves may move; the others are flat
+    present : IN, (2,), which of the two products the stage has
+    energy : price of the products' size
+    noise : IN, (2,), what the smoothness of backbone and tilt is learned against
+    rate : share of the change of log mu that is made; 0 leaves penalties as they are
+    largest_step : of a log-factor
+    negligible : sum over rows of the squared change of predictions below which an axis rests
+    rest : IN and OUT, (p,), for how many more sweeps an axis rests
+    freedom : OUT, (p, 2), effective degrees of freedom of the curves; left where rate is 0
+    reach : OUT, (p, 2), how far the curves move predictions: see ``reach_of``
+    """
+    for j in axes:
+        if rest[j] > 0:
+            rest[j] -= 1
+            continue
+        own = sums[: places[j, 1]]
+        if residual.shape[0] > 0:
+            own[:, :] = 0.0
+            apply_and_add(codes[left], factors, codes[j], products, residual, weight, own)
+        solve_axis(
+            own,
+            curves,
+            mu[j],
+            places[j, 0],
+            places[j, 2],
+            places[j, 3],
+            free[j],
+            present,
+            energy,
+            noise,
+            rate,
+            largest_step,
+            factors,
+            freedom[j],
+            reach[j],
+        )
+        left = j
+        if has_settled(own, factors, negligible):
+            rest[j] = REST
+    return left
+
+
+@part
+def solve_axis(
     sums: FloatArray,
     curves: FloatArray,
     mu: FloatArray,
@@ -362,24 +444,7 @@ def solve(
     freedom: FloatArray,
     reach: FloatArray,
 ) -> None:
-    """One visit to one axis of one stage: from the rows' sums to a step, taken, and new penalties.
-
-    Parameters
-    ----------
-    sums : IN, (n_bins, 8), over the rows of each bin
-    curves : IN and OUT, (2, n_flat), backbone and tilt of the stage, in logs
-    mu : IN and OUT, (2, 3), penalties of the two curves on this axis
-    first, n_ordered, direction : where the axis begins; its ordered bins; 1, -1 or 0
-    free : IN, (2,), which of backbone and tilt may move; the other one is flat
-    present : IN, (2,), which of the two products the stage has
-    energy : price of the products' size
-    noise : IN, (2,), what the smoothness of backbone and tilt is learned against
-    rate : share of the change of log mu that is made; 0 leaves penalties as they are
-    largest_step : of a log-factor
-    factors : OUT, (2, n_bins), what the step multiplies the products with
-    freedom : OUT, (2,), effective degrees of freedom of the two curves; left where rate is 0
-    reach : OUT, (2,), how far the two curves move predictions: see ``reach_of``
-    """
+    """From the rows' sums on one axis to a step, taken, and new penalties: see ``visit``."""
     n_bins, stride = sums.shape[0], 2 if free[0] and free[1] else 1
     block = new_block(n_bins, stride)
     curvature = curvatures(sums, n_bins)
@@ -412,6 +477,21 @@ def solve(
                     n_bins,
                     n_ordered,
                 )
+
+
+@part
+def has_settled(sums: FloatArray, factors: FloatArray, negligible: float) -> bool:
+    """Whether the factors of a step are near one, and change predictions next to nothing.
+
+    What they change is the sum over rows of the squared change of the prediction.
+    """
+    change = largest = 0.0
+    for b in range(sums.shape[0]):
+        plus, minus = factors[0, b] - 1.0, factors[1, b] - 1.0
+        change += plus * plus * sums[b, PLUS_PLUS] + minus * minus * sums[b, MINUS_MINUS]
+        change -= 2.0 * plus * minus * sums[b, PLUS_MINUS]
+        largest = max(largest, abs(plus), abs(minus))
+    return change < negligible and largest < _NEAR_ONE
 
 
 @part

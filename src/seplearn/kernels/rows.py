@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from seplearn.kernels.compiler import kernel
+from seplearn.kernels.compiler import kernel, part
 from seplearn.kernels.sums import add_five
 
 N_MOMENTS = 9
@@ -23,8 +23,8 @@ N_MOMENTS = 9
 UU, VV, UV, RU, RV, RRUU, RRVV, UUUU, VVVV = range(N_MOMENTS)
 
 
-@kernel
-def advance(
+@part
+def apply_and_add(
     left: CodeArray,
     factors: FloatArray,
     entered: CodeArray,
@@ -53,6 +53,20 @@ def advance(
             w_plus * minus,
             w_minus * r,
         )
+
+
+@kernel
+def advance(
+    left: CodeArray,
+    factors: FloatArray,
+    entered: CodeArray,
+    products: FloatArray,
+    residual: FloatArray,
+    weight: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """:func:`apply_and_add` for one of several blocks of rows."""
+    apply_and_add(left, factors, entered, products, residual, weight, sums)
 
 
 @kernel

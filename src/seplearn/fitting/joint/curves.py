@@ -42,6 +42,12 @@ class Axes:
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
     @cached_property
+    def layout(self) -> IntArray:
+        """First bin, bins, ordered bins and direction of every axis, shape (p, 4)."""
+        columns = (self.offset[:-1], self.n_bins, self.bins.n_ordered, self.direction)
+        return np.column_stack(columns).astype(np.int64)
+
+    @cached_property
     def n_bins(self) -> list[int]:
         """Bins of every axis."""
         sizes: list[int] = np.diff(self.offset).tolist()

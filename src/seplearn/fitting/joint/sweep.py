@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from seplearn.fitting.carriers import Carrier
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
-from seplearn.kernels.arrays import BoolArray, FloatArray
-from seplearn.kernels.block import begin_stage, solve, solve_effect
+from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
+from seplearn.kernels.block import begin_stage, solve_effect, visit
 from seplearn.kernels.rows import UU, VV
 from seplearn.losses import Loss
 
 _ROUNDING = 1e-9  # of a loss
 _MOST_HALVINGS = 10
 _IDLE = 1e-14  # mean square of a stage, in variances of y, below which there is nothing to learn
+
+# What visits to rows that are elsewhere get in their place: codes, products, residuals, weights.
+_NO_ROWS = np.empty((0, 0), np.uint8), np.empty((2, 0)), np.empty(0), np.empty(0)
+_NO_SUMS = np.empty((0, 8))
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,9 @@ class Rules:
         Share of the update of the logs of penalties that is made; 0 leaves them as they are.
     largest_step : float
         Of a log-factor in one visit.
+    negligible : float
+        A curve rests for some sweeps after a step that changed predictions by less than this share
+        of the noise of a single row, as sums of squares over all rows.
     """
 
     loss: Loss
@@ -45,6 +52,7 @@ class Rules:
     fit_intercept: bool = True
     rate: float = 1.0
     largest_step: float = 0.2
+    negligible: float = 0.1
 
 
 @dataclass(frozen=True)
@@ -56,34 +64,23 @@ class _Noise:
     mass: float
 
 
-class _Visit(NamedTuple):
-    """What a visit to one axis of a stage works on: views, made once for all sweeps."""
+class _Visits(NamedTuple):
+    """The axes of a stage with a curve that may move, in the order of a sweep.
 
-    axis: int
-    n_bins: int
-    penalties: FloatArray
-    place: tuple[int, int, int]
-    active: BoolArray
-    factors: FloatArray
-    freedom: FloatArray
-    reach: FloatArray
+    ``rest`` (p,) says for how many more sweeps each axis is passed over.
+    """
+
+    axes: IntArray
+    rest: IntArray
+
+    @property
+    def all_rest(self) -> bool:
+        return len(self.axes) > 0 and bool(self.rest[self.axes].all())
 
 
-def _visits(stage: StageCurves, axes: Axes) -> list[_Visit]:
-    """The axes of a stage with a curve that may move, in the order of a sweep."""
-    return [
-        _Visit(
-            j,
-            axes.n_bins[j],
-            stage.penalties[j],
-            axes.places[j],
-            stage.active[j],
-            np.empty((2, axes.n_bins[j])),
-            stage.freedom[j],
-            stage.reach[j],
-        )
-        for j in stage.visits(axes)
-    ]
+def _visits(stage: StageCurves, axes: Axes) -> _Visits:
+    own = np.array(stage.visits(axes), dtype=np.int64)
+    return _Visits(own, np.zeros(len(stage.active), dtype=np.int64))
 
 
 def sweep(
@@ -109,7 +106,7 @@ def sweep(
 def _sweep_once(
     carrier: Carrier,
     curves: Curves,
-    visits: list[list[_Visit]],
+    visits: list[_Visits],
     axes: Axes,
     rules: Rules,
     noise: _Noise,
@@ -126,7 +123,7 @@ def _sweep_once(
 def _sweep_falling(
     carrier: Carrier,
     curves: Curves,
-    visits: list[list[_Visit]],
+    visits: list[_Visits],
     axes: Axes,
     rules: Rules,
     noise: _Noise,
@@ -197,19 +194,21 @@ def _sweep_stage(
     carrier: Carrier,
     number: int,
     stage: StageCurves,
-    visits: list[_Visit],
+    visits: _Visits,
     axes: Axes,
     rules: Rules,
     noise: _Noise,
 ) -> None:
     """Update the scale of one stage, then its curves on every axis where it has any."""
+    if visits.all_rest:
+        visits.rest[visits.axes] -= 1
+        return
     moments = carrier.total(rows.moments, number)
     if moments[VV] < _IDLE * noise.mass:
         return
     energy = rules.energy * noise.mean_square
     stage.curvature[:] = moments[UU], moments[VV]
-    left = visits[0].axis if visits else axes.order[0]
-    local, factors = np.empty(2), np.empty((2, axes.n_bins[left]))
+    local, factors = np.empty(2), np.empty((2, max(axes.n_bins)))
     begin_stage(
         moments,
         energy,
@@ -221,25 +220,49 @@ def _sweep_stage(
         factors,
         local,
     )
-    for visit in visits:
-        sums = carrier.total(rows.advance, number, left, factors, visit.axis, visit.n_bins)
-        left, factors = visit.axis, visit.factors
-        solve(
-            sums,
-            stage.curves,
-            visit.penalties,
-            *visit.place,
-            visit.active,
-            stage.present,
-            energy,
-            local,
-            rules.rate,
-            rules.largest_step,
-            factors,
-            visit.freedom,
-            visit.reach,
-        )
+    solving = (
+        stage.curves,
+        stage.penalties,
+        stage.active,
+        stage.present,
+        energy,
+        local,
+        rules.rate,
+        rules.largest_step,
+        rules.negligible * noise.mean_square * noise.inflation,
+        visits.rest,
+        stage.freedom,
+        stage.reach,
+    )
+    left = _visit(carrier, number, visits, axes, factors, solving)
     carrier.each(rows.leave, number, left, factors)
+
+
+def _visit(
+    carrier: Carrier,
+    number: int,
+    visits: _Visits,
+    axes: Axes,
+    factors: FloatArray,
+    solving: tuple[Any, ...],
+) -> int:
+    """Visit the axes of a stage; the one that was left last. ``solving`` ends what visits take.
+
+    All of them in one go where the rows are one block at hand. Codes of more than a byte are rare,
+    and not worth another compilation.
+    """
+    left, block = int(visits.axes[0]) if len(visits.axes) else axes.order[0], carrier.only_block
+    if block is not None and block.codes.dtype == np.uint8:
+        room = np.empty((factors.shape[1], 8))
+        of_stage = block.codes, block.products[number], block.residual, block.working
+        return visit(visits.axes, axes.layout, *of_stage, left, factors, room, *solving)
+    for k, j in enumerate(visits.axes.tolist()):
+        sums = _NO_SUMS
+        if visits.rest[j] == 0:
+            sums = carrier.total(rows.advance, number, left, factors, j, axes.n_bins[j])
+        here = visits.axes[k : k + 1]
+        left = visit(here, axes.layout, *_NO_ROWS, left, factors, sums, *solving)
+    return left
 
 
 def _sweep_effects(
