@@ -231,7 +231,7 @@ def test_explain_info_and_summary_say_what_is_summed(folder, classifier, counts)
 
 
 BAD = [
-    ("three", [], "has 3 classes, and commands know two"),
+    ("three", ["--monotone", "a=up"], "--monotone is for two classes, but 'three' has 3"),
     ("bought", ["--task", "regression"], "column 'bought' must hold numbers"),
     ("bought", ["--loss", "huber"], "--loss is for numbers, but 'bought' holds classes"),
     ("bought", ["--offset", "years"], "--offset is for numbers, but 'bought' holds classes"),

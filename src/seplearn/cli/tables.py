@@ -33,7 +33,6 @@ from seplearn.estimators.load import load_model
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.explain.axes import count
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.model.classes import ClassModels
 from seplearn.table.binning import Axis
 from seplearn.table.schema import OffsetColumn
 
@@ -207,7 +206,7 @@ def _printable_table(table: pa.Table) -> pa.Table:
 def open_model(path: str) -> SeparationEstimator:
     """The model in a file; the error for a missing file says how to make one."""
     try:
-        model = load_model(path)
+        return load_model(path)
     except FileNotFoundError as error:
         message = (
             f"there is no model file {path!r}; seplearn fit TABLE --target NAME -o {path} makes one"
@@ -215,12 +214,6 @@ def open_model(path: str) -> SeparationEstimator:
         raise FileNotFoundError(message) from error
     except IsADirectoryError as error:
         raise ValueError(f"model must be a file, got the folder {path!r}") from error
-    if isinstance(model.model_, ClassModels):
-        raise ValueError(
-            f"the model in {path!r} has {len(model.model_.models)} classes, and commands know "
-            "models of one sum only; in Python seplearn.load_model reads it"
-        )
-    return model
 
 
 offset_option = click.option(
