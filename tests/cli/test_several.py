@@ -189,3 +189,10 @@ def test_classes_are_for_models_that_have_them(files, weather):
     assert "--against needs --class" in done.stderr
     done = run("summary", weather / "sky.tsl", "--class", "wet", "--against", "snow")
     assert "--against must be one of the classes" in done.stderr
+
+
+def test_report_writes_a_page(weather, tmp_path):
+    page = tmp_path / "sky.html"
+    done = run("report", weather / "sky.tsl", weather / "sky.csv", "-o", page)
+    assert done.exit_code == 0, done.output
+    assert "score of mist" in page.read_text(encoding="utf-8")
