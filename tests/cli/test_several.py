@@ -2,6 +2,7 @@
 
 import json
 import re
+import sqlite3
 from typing import Any
 
 import numpy as np
@@ -196,3 +197,19 @@ def test_report_writes_a_page(weather, tmp_path):
     done = run("report", weather / "sky.tsl", weather / "sky.csv", "-o", page)
     assert done.exit_code == 0, done.output
     assert "score of mist" in page.read_text(encoding="utf-8")
+
+
+def test_export_writes_every_probability(weather, model, table):
+    done = run("export", weather / "sky.tsl", "--sql", "sqlite", "--table", "sky", "--explain")
+    assert done.exit_code == 0, done.output
+    database = sqlite3.connect(":memory:")
+    table.to_sql("sky", database, index=False)
+    found = pd.read_sql(done.stdout, database)
+    shares = model.predict_proba(table[FEATURES])
+    names = [f"probability of {label}" for label in LABELS]
+    np.testing.assert_allclose(found[names], shares, rtol=1e-9)
+    assert found["prediction"].tolist() == model.predict(table[FEATURES]).tolist()
+    for language in ("python", "c", "javascript"):
+        assert run("export", weather / "sky.tsl", "--source", language).exit_code == 0
+    refused = run("export", weather / "sky.tsl", "--scorecard")
+    assert "this model has 4 classes" in refused.stderr
