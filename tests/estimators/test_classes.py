@@ -337,8 +337,16 @@ def test_an_evaluation_has_the_log_loss_the_accuracy_and_every_class():
         assert own.scores["AUC"] == pytest.approx(
             roc_auc_score(happened, share, sample_weight=weight), rel=1e-9
         )
-    with pytest.raises(ValueError, match="offset is for two classes"):
-        model.evaluate(X, y, offset=np.zeros(400))
+    none = np.zeros(400)
+    for refused in (
+        lambda: model.evaluate(X, y, offset=none),
+        lambda: model.predict_proba(X, none),
+        lambda: model.predict(X, none),
+        lambda: with_bands().predict_interval(X, offset=none),
+        lambda: TSLClassifier(**QUICK).fit(X, y, offset=none),
+    ):
+        with pytest.raises(ValueError, match="offset must be None with more than two classes"):
+            refused()
     with pytest.raises(ValueError, match=r"y must have the classes seen by fit"):
         model.evaluate(X, ["snow"] * 400)
 

@@ -45,7 +45,8 @@ from seplearn.cli.text import evaluation_text, is_terminal, model_text, note, pr
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.explain.axes import count
-from seplearn.losses import IDENTITY, LOSSES
+from seplearn.losses import LOSSES
+from seplearn.losses.links import LOG
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.table.schema import OffsetColumn
 
@@ -196,7 +197,12 @@ def _in_a_shell(text: str) -> str:
     help="Time, area or number of people that a count or an amount was observed over: its log is "
     "the offset. Curves then tell of rates.",
 )
-@click.option("--offset", metavar="COLUMN", help="Added to the sum of the curves, and not learned.")
+@click.option(
+    "--offset",
+    metavar="COLUMN",
+    help="Added to the sum of the curves (of two classes the log-odds of the second), and not "
+    "learned.",
+)
 @click.option(
     "--class-weight",
     type=click.Choice(["balanced"]),
@@ -284,10 +290,9 @@ def _estimator(
     if data.has_classes:
         known = {parameter.name for parameter in CLASSIFIER_PARAMETERS}
         foreign = [_option(name) for name in _given(parameters) if name not in known]
-        foreign += ["--offset"] if data.offset is not None else []
         if foreign:
             raise ValueError(f"{foreign[0]} is for numbers, but {data.target!r} holds classes")
-        _check_constraints(data, parameters["monotonic_cst"])
+        _check_for_two(data, parameters["monotonic_cst"])
         _say_classes(data, task)
         own = {name: value for name, value in parameters.items() if name in known}
         return TSLClassifier(class_weight=class_weight, **own)
@@ -308,11 +313,13 @@ def _estimator(
 
 
 def _check_exposure(model: TSLRegressor | TSLClassifier, offset: OffsetColumn | None) -> None:
-    """Raise for an exposure whose log would be added to the prediction itself."""
-    if offset is not None and offset.is_exposure and model._loss.link is IDENTITY:
+    """Raise for an exposure whose log would be added to the prediction itself, or to log-odds."""
+    if offset is not None and offset.is_exposure and model._loss.link is not LOG:
+        parameters = model.get_params()
+        got = f"--loss {parameters['loss']}" if "loss" in parameters else "classes"
         raise ValueError(
             "--exposure is for counts and amounts, whose prediction it multiplies (--task count, "
-            f"--loss poisson, gamma or tweedie), got --loss {model.get_params()['loss']}"
+            f"--loss poisson, gamma or tweedie), got {got}"
         )
 
 
@@ -323,8 +330,14 @@ def _given(parameters: dict[str, Any]) -> list[str]:
     return [name for name in parameters if context.get_parameter_source(name) is source]
 
 
-def _check_constraints(data: _Columns, directions: dict[str, int] | None) -> None:
+def _check_for_two(data: _Columns, directions: dict[str, int] | None) -> None:
+    """Raise for what two classes may have, but not more."""
     n = len(data.classes)
+    if data.offset is not None and n > _TWO:
+        raise ValueError(
+            f"--offset is for two classes, whose log-odds it is added to, but {data.target!r} has "
+            f"{n}"
+        )
     if directions is not None and n > _TWO:
         raise ValueError(
             f"--monotone is for two classes, but {data.target!r} has {n}: a score that may only "
@@ -390,10 +403,7 @@ class _Columns:
         return table, pa.table({self.target: self.y[part]}), weight
 
     def fit(self, model: TSLRegressor | TSLClassifier, part: slice) -> None:
-        if isinstance(model, TSLClassifier):
-            model.fit(*self.rows(part))
-        else:
-            model.fit(*self.rows(part), offset=self.offsets(part))
+        model.fit(*self.rows(part), offset=self.offsets(part))
 
     def offsets(self, part: slice) -> Any:
         return None if self.offset is None else self.offset[part]

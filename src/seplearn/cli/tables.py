@@ -30,9 +30,10 @@ from seplearn.cli.csv_text import CsvText
 from seplearn.cli.text import is_terminal, note, printable
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.load import load_model
-from seplearn.estimators.tsl import TSLRegressor
+from seplearn.estimators.sepals import SepALSRegressor
 from seplearn.explain.axes import count
 from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.model.classes import ClassModels
 from seplearn.table.binning import Axis
 from seplearn.table.schema import OffsetColumn
 
@@ -237,8 +238,11 @@ def offset_column(
         return None if without else own
     if without:
         raise ValueError("--offset must not be given together with --without-offset")
-    if not isinstance(model, TSLRegressor):
-        raise ValueError(f"--offset is for models of numbers and counts, got a {model._kind}")
+    if isinstance(model, SepALSRegressor) or isinstance(model.model_, ClassModels):
+        raise ValueError(
+            "--offset is for models of numbers, counts or two classes, got a "
+            f"{model._kind}{' of more' if isinstance(model.model_, ClassModels) else ''}"
+        )
     return OffsetColumn(given, own is not None and own.is_exposure)
 
 

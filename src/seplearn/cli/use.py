@@ -149,10 +149,10 @@ def _predictions(
     """Predictions, of a classifier with the probability of every class, and intervals."""
     features, added = batch.features, batch.offset
     if isinstance(estimator, TSLClassifier):
-        labels = estimator.predict(features).tolist()
+        labels = estimator.predict(features, added).tolist()
         columns: dict[str, Any] = {"prediction": pa.array(labels)}
         names = (f"probability of {label}" for label in estimator.classes_.tolist())
-        columns |= dict(zip(names, estimator.predict_proba(features).T, strict=True))
+        columns |= dict(zip(names, estimator.predict_proba(features, added).T, strict=True))
     elif isinstance(estimator, TSLRegressor):
         columns = {"prediction": estimator.predict(features, added)}
     else:

@@ -135,8 +135,12 @@ class SeparationEstimator(BaseEstimator):
         """The sums of intercept, main effects, stages and offsets: what a link takes."""
         codes = self._codes(X)
         sums: FloatArray = self.model_.predict(codes)
-        added = read_offset(offset, len(codes))
+        added = self._read_offset(offset, len(codes))
         return sums if added is None else sums + added
+
+    def _read_offset(self, offset: Any, n_rows: int) -> FloatArray | None:
+        """What is added to the sum of every row, if anything is."""
+        return read_offset(offset, n_rows)
 
     def predict_interval(self, X: Any, level: float = 0.9, *, offset: Any = None) -> FloatArray:
         """Bootstrap interval of the prediction, shape (n, 2): lower and upper end.
@@ -172,7 +176,7 @@ class SeparationEstimator(BaseEstimator):
                 "n_bootstrap=100 (SepALSRegressor, and select_stages with rows given, make none)"
             )
         ends: FloatArray = self.model_.interval(codes, share)
-        added = read_offset(offset, len(codes))
+        added = self._read_offset(offset, len(codes))
         found: FloatArray = self.model_.link.inverse(
             ends if added is None else ends + added[:, None]
         )

@@ -66,7 +66,7 @@ function buildWhatIf() {
     el("div", { class: "answer" },
       el("div", { class: "now", role: "status" },
         el("span", { class: "note" }, hasClassSums ? `Most likely ${cut(page.target, 80)}`
-          : page.classes ? `${cut(page.target, 80)}: ${own.response}`
+          : page.classes ? `${cut(page.target, 80)}: ${own.response}${perExposure}`
             : `Prediction of ${cut(page.target, 80)}${perExposure}`),
         el("output", { id: "prediction" }),
         hasClassSums ? el("div", { id: "classes" }) : null,
