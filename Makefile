@@ -123,6 +123,7 @@ benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.steadiness --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.shapley_speed
+	$(BIN)/python -m benchmarks.onnx_speed
 	$(BIN)/python -m benchmarks.sepals --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.tables
 

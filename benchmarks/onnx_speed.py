@@ -82,11 +82,14 @@ def measured(model: Any, X: Any) -> dict[str, Any]:
 
 def main() -> None:
     X, _ = datasets.rents(max(BATCHES), random_state=1)
-    result: dict[str, Any] = {
-        name: [measured(model, X[:size]) for size in BATCHES] for name, model in models().items()
+    result = {
+        "models": {
+            name: [measured(model, X[:size]) for size in BATCHES]
+            for name, model in models().items()
+        },
+        "commit": machine.commit(),
+        "machine": machine.describe("seplearn", "onnxruntime", "numpy", "numba"),
     }
-    result["commit"] = machine.commit()
-    result["machine"] = machine.describe("seplearn", "onnxruntime", "numpy", "numba")
     RESULTS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(result, indent=1))
 
