@@ -1,5 +1,6 @@
 """ONNX: the graph is valid, and onnxruntime predicts with it what the library does."""
 
+import copy
 import json
 import re
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 import seplearn
 from seplearn import TSLClassifier, TSLRegressor, datasets
+from seplearn.table.schema import OffsetColumn
 from tests.export.models import MODELS, QUICK, SIZE, WIDTH, model, predicted, rows, sums_of
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed")
@@ -119,3 +121,12 @@ def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
     space = {"X": X, "model": fitted}
     exec(compile(program, str(page), "exec"), space)
     np.testing.assert_allclose(space["rents"][:, 0], fitted.predict(X), rtol=1e-9)
+
+
+def test_an_offset_of_log_odds_is_an_input():
+    X, fitted = rows(), copy.copy(model("logit"))
+    fitted.offset_column_ = OffsetColumn("y'ears", False)
+    found = run(fitted.to_onnx(missing_level=MISSING), X.assign(**{"y'ears": YEARS}))
+    expected = fitted.predict_proba(X, np.full(len(X), YEARS))
+    np.testing.assert_allclose(found["probabilities"], expected, rtol=1e-9)
+    assert found["label"].tolist() == fitted.predict(X, np.full(len(X), YEARS)).tolist()

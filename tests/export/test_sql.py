@@ -1,5 +1,6 @@
 """SQL: run by real databases, it predicts what the library does."""
 
+import copy
 import math
 import os
 import re
@@ -16,6 +17,7 @@ import pytest
 
 from seplearn import TSLClassifier, TSLRegressor
 from seplearn.export.sql import DIALECTS, _added
+from seplearn.table.schema import OffsetColumn
 from tests.export.models import CLASSES, MODELS, QUICK, model, predicted, records, rows, sums_of
 
 YEARS = 2.5
@@ -262,3 +264,14 @@ def test_many_classes_are_within_what_a_database_allows(dialect):
     chances = result[[f"probability of {label}" for label in fitted.classes_]]
     np.testing.assert_allclose(chances, fitted.predict_proba(X[:40]), rtol=1e-9)
     assert result["prediction"].tolist() == fitted.predict(X[:40]).tolist()
+
+
+def test_an_offset_of_log_odds_is_a_column():
+    X, frame = given_rows()
+    fitted = copy.copy(model("logit"))
+    fitted.offset_column_ = OffsetColumn("y'ears", False)
+    expected = fitted.predict_proba(X, np.full(len(X), YEARS))
+    result = sqlite_result(fitted.to_sql('ta"ble', "sqlite", explain=True), frame)
+    chances = result[[f"probability of {label}" for label in fitted.classes_]]
+    np.testing.assert_allclose(chances, expected, rtol=1e-9)
+    assert (result["offset"] == YEARS).all()
