@@ -7,7 +7,7 @@ DEMO_STAMP := .venv/.installed-demo
 BENCH_STAMP := .venv/.installed-bench
 DOCS_STAMP := .venv/.installed-docs
 
-.PHONY: demo docs test lint types layers kernels browser tests spread mutants lower-bounds compare nightly \
+.PHONY: demo docs test lint types layers kernels browser database tests spread mutants lower-bounds compare nightly \
 	benchmarks studies clean
 
 # Libraries are byte-compiled when they are first imported, not at installation, which would take every file of
@@ -26,7 +26,7 @@ docs: $(DOCS_STAMP)
 
 # What waits for a network or has one core to itself runs two at a time; tests come last and take all cores.
 test:
-	$(MAKE) -j2 $(DEV_STAMP) browser
+	$(MAKE) -j2 $(DEV_STAMP) database
 	$(MAKE) -j2 types kernels lint layers
 	$(MAKE) spread
 
@@ -41,20 +41,28 @@ types: $(DEV_STAMP)
 layers: $(DEV_STAMP)
 	$(BIN)/lint-imports
 
-# The report page is tested in a real browser, that of the distribution.
-CHROMIUM = command -v chromium || command -v chromium-browser || command -v google-chrome
-browser:
-	@($(CHROMIUM)) > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+# What tests use of the distribution, installed where that is possible: (1) says whether it is there, (2) is the
+# package, (3) what is skipped without it.
+define from_the_distribution
+	@{ $(1); } > /dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
 	  && apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-	  apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
-	|| echo "No Chromium, and it could not be installed: tests of the report page are skipped."
+	  apt-get install -y -qq --no-install-recommends $(2) > /dev/null; } \
+	|| echo "No $(2), and it could not be installed: tests of $(3) are skipped."
+endef
+
+# The report page is tested in a real browser, queries in a real database.
+browser:
+	$(call from_the_distribution,command -v chromium || command -v chromium-browser || command -v google-chrome,chromium,the report page)
+
+database: browser  # one after the other: two installations at a time refuse each other
+	$(call from_the_distribution,command -v initdb || ls /usr/lib/postgresql/*/bin/initdb,postgresql,SQL for PostgreSQL)
 
 # Kernels are compiled first, by the test of it, so that no two processes do it at the same time.
 COMPILATION := tests/test_compilation.py
 kernels: $(DEV_STAMP)
 	$(BIN)/python -m pytest $(COMPILATION)
 
-tests: browser kernels
+tests: database kernels
 	$(MAKE) spread
 
 # Files of tests are spread over the cores. Coverage is measured twice and added up: kernels run compiled in
@@ -115,6 +123,7 @@ benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.steadiness --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.shapley_speed
+	$(BIN)/python -m benchmarks.onnx_speed
 	$(BIN)/python -m benchmarks.sepals --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.tables
 

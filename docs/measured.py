@@ -32,6 +32,8 @@ def substitutions() -> dict[str, str]:
     values["shapley_permutation_times"] = _text(shapley.get("ratio_to_permutation"), ",.0f")
     values["shapley_difference"] = _text(shapley.get("largest_difference_to_exact"), ".0e")
     values["shapley_size"] = _text(shapley.get("mean_size"), ".2g")
+    for n_rows in (1, 1_000, 100_000):
+        values[f"onnx_times_{n_rows}"] = _onnx_times(n_rows)
     coverage = _json("coverage")
     values["coverage_nominal"] = _text(coverage.get("nominal"), ".0%")
     for key in ("x1", "x2", "prediction"):
@@ -122,6 +124,13 @@ def _ratios() -> dict[str, dict[str, Any]]:
     rows = report.FRESH.rows(Rows(RESULTS / "runs.jsonl").read())
     logs = report.log_ratios(report.cells(rows))
     return {row["model"]: row for row in report.ratio_rows(logs)}
+
+
+def _onnx_times(n_rows: int) -> str:
+    """How many times as long as ours onnxruntime takes for a batch, from model to model."""
+    models = _json("onnx_speed").get("models", {}).values()
+    ratios = [one["ratio"] for batches in models for one in batches if one["rows"] == n_rows]
+    return f"{min(ratios):.2g} to {max(ratios):.2g}" if ratios else NOT_MEASURED
 
 
 def _growth_table() -> str:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -231,10 +232,11 @@ def test_explain_info_and_summary_say_what_is_summed(folder, classifier, counts)
 
 
 BAD = [
-    ("three", [], "has 3 classes, and commands know two"),
+    ("three", ["--monotone", "a=up"], "--monotone is for two classes, but 'three' has 3"),
     ("bought", ["--task", "regression"], "column 'bought' must hold numbers"),
     ("bought", ["--loss", "huber"], "--loss is for numbers, but 'bought' holds classes"),
-    ("bought", ["--offset", "years"], "--offset is for numbers, but 'bought' holds classes"),
+    ("three", ["--offset", "years"], "--offset is for two classes, whose log-odds it is added to"),
+    ("bought", ["--exposure", "years"], "tweedie), got classes"),
     ("claims", ["--class-weight", "balanced"], "--class-weight is for classes"),
     ("claims", ["--task", "count", "--loss", "gamma"], "--task count has the loss poisson"),
     ("log_years", ["--task", "count"], "'log_years' with --loss poisson: y must be zero or pos"),
@@ -257,9 +259,37 @@ def test_what_does_not_go_together_is_refused(folder, target, options, message):
     assert done.stdout == ""
 
 
-def test_offsets_are_for_models_that_have_them(folder, classifier, counts):
-    done = run("predict", classifier, folder / "all.csv", "--offset", "years")
-    assert "--offset is for models of numbers and counts, got a TSLClassifier" in done.stderr
+def test_log_odds_take_their_offset_from_a_column(folder, tmp_path):
+    path = tmp_path / "m.tsl"
+    done = fit(folder, "bought", "--offset", "log_years", "-o", path, used=["log_years"])
+    assert done.exit_code == 0, done.output
+    model, table = load_model(path), frame(folder)
+    assert model.offset_column_ == ("log_years", False)
+    X, offset = table[["a", "b"]], table["log_years"]
+    found = pd.DataFrame(rows(run("predict", path, folder / "all.csv", "--stages").stdout))
+    expected = model.predict_proba(X, offset)
+    np.testing.assert_allclose(found["probability of yes"].astype(float), expected[:, 1], rtol=1e-9)
+    assert found["prediction"].tolist() == model.predict(X, offset).tolist()
+    parts = found.filter(regex="intercept|offset|stage|main effect").astype(float).sum(axis=1)
+    np.testing.assert_allclose(parts, found["sum"].astype(float), atol=1e-9)
+    told = json.loads(run("evaluate", path, folder / "all.csv", "--json").stdout)
+    expected = model.evaluate(X, table["bought"], offset=offset)
+    assert told["scores"] == pytest.approx(expected.scores)
+    assert (
+        "must have the column 'log_years'" in run("predict", path, folder / "features.csv").stderr
+    )
+    assert "without what 'log_years' adds" in run("explain", path, folder / "all.csv").stdout
+    done = run("report", path, folder / "all.csv", "-o", tmp_path / "page.html")
+    assert done.exit_code == 0, done.output
+
+
+def test_offsets_are_for_models_that_have_them(folder, counts, tmp_path):
+    table = frame(folder)
+    quick: dict[str, Any] = {"n_stages": 1, "early_stopping": False, "random_state": 0}
+    three = TSLClassifier(**quick).fit(table[["a", "b"]], np.digitize(table["a"], [-0.3, 0.3]))
+    three.save(tmp_path / "three.tsl")
+    done = run("predict", tmp_path / "three.tsl", folder / "all.csv", "--offset", "years")
+    assert "counts or two classes, got a TSLClassifier of more" in done.stderr
     done = run("predict", counts, folder / "all.csv", "--offset", "years", "--without-offset")
     assert "--offset must not be given together with --without-offset" in done.stderr
 

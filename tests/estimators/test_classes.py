@@ -4,6 +4,7 @@ import json
 import pickle
 import re
 import warnings
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,21 +12,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import StackingClassifier
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
+from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 
 from seplearn import TSLClassifier, explain, load_model
-from seplearn.cli import command_line
 from seplearn.fitting import growth
 from seplearn.losses.links import class_shares
 from seplearn.model.evaluation import Evaluation
-from seplearn.report import write_report
 from tests import naive
 from tests.explained import EXPLANATIONS, NAMES, table
 
@@ -323,6 +321,12 @@ def test_an_evaluation_has_the_log_loss_the_accuracy_and_every_class():
     expected = accuracy_score(y, model.predict(X), sample_weight=weight)
     assert found.accuracy == pytest.approx(expected)
     assert found.n_rows == 400
+    expected = confusion_matrix(y, model.predict(X), sample_weight=weight)
+    np.testing.assert_allclose(found.confusion, expected, rtol=1e-12)
+    shares_of_y = expected.sum(axis=1) / expected.sum()
+    constant = -np.sum(shares_of_y * np.log(shares_of_y))
+    assert found.explained == pytest.approx(1.0 - found.log_loss / constant)
+    assert replace(found, confusion=()).explained is None
     for k, label in enumerate(LABELS):
         happened, share = (y == label).astype(float), shares[:, k]
         plain = Evaluation.of(happened, share, weight)
@@ -333,8 +337,16 @@ def test_an_evaluation_has_the_log_loss_the_accuracy_and_every_class():
         assert own.scores["AUC"] == pytest.approx(
             roc_auc_score(happened, share, sample_weight=weight), rel=1e-9
         )
-    with pytest.raises(ValueError, match="offset is for two classes"):
-        model.evaluate(X, y, offset=np.zeros(400))
+    none = np.zeros(400)
+    for refused in (
+        lambda: model.evaluate(X, y, offset=none),
+        lambda: model.predict_proba(X, none),
+        lambda: model.predict(X, none),
+        lambda: with_bands().predict_interval(X, offset=none),
+        lambda: TSLClassifier(**QUICK).fit(X, y, offset=none),
+    ):
+        with pytest.raises(ValueError, match="offset must be None with more than two classes"):
+            refused()
     with pytest.raises(ValueError, match=r"y must have the classes seen by fit"):
         model.evaluate(X, ["snow"] * 400)
 
@@ -420,18 +432,6 @@ def test_a_class_must_be_one_of_the_model():
         two.for_class(True)
     with pytest.raises(ValueError, match="select_stages is for models of one sum"):
         model.select_stages([0])
-
-
-def test_the_page_and_the_command_line_refuse_plainly(tmp_path):
-    fitted().save(tmp_path / "m.tsl")
-    with pytest.raises(ValueError, match="classifiers of two classes, got 3 classes"):
-        write_report(fitted(), tmp_path / "page.html")
-    assert not (tmp_path / "page.html").exists()
-    result = CliRunner().invoke(command_line, ["info", str(tmp_path / "m.tsl")])
-    assert result.exit_code != 0
-    assert "has 3 classes, and commands know models of one sum only" in str(result.output) + str(
-        result.exception
-    )
 
 
 def test_tools_of_scikit_learn():

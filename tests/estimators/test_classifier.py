@@ -353,3 +353,55 @@ def test_explanations_add_up_to_the_log_odds(data, fitted):
     assert explain.importance(fitted).values.argmax() in (0, 1, 2)
     assert str(explain.summary(fitted))
     assert str(explain.interactions(fitted))
+
+
+@pytest.fixture(scope="module")
+def shifted():
+    """Log-odds of which a large part is known: the offset."""
+    rng = np.random.default_rng(0)
+    X, offset = rng.uniform(-1.0, 1.0, (800, 2)), rng.normal(0.0, 2.0, 800)
+    learned = 2.0 * X[:, 0] + 2.0 * X[:, 0] * X[:, 1]
+    y = rng.random(800) < 1.0 / (1.0 + np.exp(-learned - offset))
+    return X, y, offset, learned
+
+
+def test_an_offset_is_added_to_the_log_odds_and_not_learned(shifted):
+    X, y, offset, learned = shifted
+    model = TSLClassifier(**QUICK).fit(X, y, offset=offset)
+    sums = model.decision_function(X)
+    assert np.sqrt(np.mean((sums - learned) ** 2)) < 0.6
+    without = TSLClassifier(**QUICK).fit(X, y).decision_function(X)
+    assert np.corrcoef(sums, learned)[0, 1] > np.corrcoef(without, learned)[0, 1]
+    np.testing.assert_allclose(model.decision_function(X, offset), sums + offset, rtol=1e-12)
+    shares = model.predict_proba(X, offset)
+    np.testing.assert_allclose(shares[:, 1], 1.0 / (1.0 + np.exp(-sums - offset)), rtol=1e-9)
+    assert shares[:, 1].mean() == pytest.approx(y.mean(), abs=0.01)
+    assert model.predict(X, offset).tolist() == (sums + offset > 0).tolist()
+    told = model.evaluate(X, y, offset=offset)
+    assert told.scores["log-loss"] == pytest.approx(log_loss(y, shares))
+
+
+def test_the_same_offset_for_all_rows_moves_the_constant_alone(data):
+    X, y = data
+    plain = TSLClassifier(**QUICK).fit(X, y)
+    moved = TSLClassifier(**QUICK).fit(X, y, offset=np.full(len(y), 1.5))
+    found = moved.decision_function(X, np.full(len(y), 1.5))
+    np.testing.assert_allclose(found, plain.decision_function(X), atol=1e-3)
+
+
+def test_an_eval_set_has_offsets_where_the_rows_have(shifted):
+    X, y, offset, _ = shifted
+    options = QUICK | {"early_stopping": True, "n_stages": 1}
+    model = TSLClassifier(**options).fit(
+        X[:600], y[:600], offset=offset[:600], eval_set=(X[600:], y[600:], offset[600:])
+    )
+    best = min(min(one.losses) for one in model.size_paths_)
+    shares = model.predict_proba(X[600:], offset[600:])
+    assert best < log_loss(y[600:], model.predict_proba(X[600:]))
+    assert best == pytest.approx(log_loss(y[600:], shares), rel=0.1)
+    with pytest.raises(TypeError, match=r"eval_set must be three \(X, y, offset\)"):
+        TSLClassifier(**options).fit(X, y, offset=offset, eval_set=(X, y))
+    with pytest.raises(ValueError, match="offset must have one value per row"):
+        TSLClassifier(**options).fit(X, y, offset=offset[:5])
+    with pytest.raises(ValueError, match="offset must hold finite numbers"):
+        model.predict_proba(X, np.full(800, np.inf))

@@ -210,6 +210,14 @@ def test_unused_features_are_named():
         summary["x1"]
 
 
+def test_a_constant_that_rounding_moves_has_no_spread():
+    """The mean of 107 numbers that are all 0.1 is another number."""
+    model = TSLRegressor(random_state=0).fit(np.arange(107.0)[:, None], np.full(107, 0.1))
+    weight = np.full(107, 1.0 / 107)
+    assert weight @ np.full(107, 0.1) != 0.1
+    assert explain.summary(model).spread == 0.0
+
+
 def test_a_constant_is_told_in_a_sentence():
     model = replace(by_hand([1, 2, 3, 4], [1, 1, 1]), stages=())
     summary = explain.summary(model)

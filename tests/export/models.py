@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from seplearn import TSLClassifier, TSLRegressor
-from seplearn.model.edit import scaled
+from seplearn.model.edit import of_each, scaled
 from seplearn.model.stage import Stage
 from seplearn.table.schema import OffsetColumn
 
@@ -65,7 +65,11 @@ def records(X: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-MODELS = ("identity", "effects", "log", "logit", "signed", "constant", "paper", "flat", "huge")
+MODELS = (
+    "identity", "effects", "log", "logit", "signed", "constant", "paper", "flat", "huge", "classes",
+    "certain",
+)  # fmt: skip
+CLASSES = np.array(["it's", 'n"o', "*/ \N{PARROT}\\ ??/"], dtype=object)
 
 
 @cache
@@ -75,6 +79,12 @@ def model(name: str) -> Any:
     y = target(X)
     if name == "logit":
         return TSLClassifier(**QUICK).fit(X, np.where(y > 0, "it's", 'n"o'))
+    if name in ("classes", "certain"):
+        fitted = TSLClassifier(**QUICK, main_effects=name == "classes", min_category_count=2)
+        fitted.fit(X, CLASSES[np.digitize(y, [-1.0, 1.0])])
+        if name == "certain":  # scores whose difference is beyond the largest number
+            fitted.model_ = of_each(fitted.model_, lambda one: scaled(one, 1e308))
+        return fitted
     if name == "log":
         fitted = TSLRegressor(**QUICK, loss="poisson", main_effects=True)
         fitted.fit(X, np.round(np.exp(y / 2)), offset=np.zeros(len(y)))
@@ -109,7 +119,39 @@ def with_flat_stages(fitted: Any) -> Any:
     return other
 
 
+class Sum(NamedTuple):
+    """What an export may tell of a sum: its parts by name, and what they add up to."""
+
+    label: Any  # of the class; None where there is one sum
+    total: Any
+    stages: Any
+    stage_names: tuple[str, ...]
+    effects: Any
+
+
+def sums_of(fitted: Any, X: pd.DataFrame) -> list[Sum]:
+    """The only sum of a model for some rows, or the scores of all classes."""
+    if not is_of_classes(fitted):
+        stages, effects = fitted.predict_stages(X), fitted.predict_effects(X)
+        return [Sum(None, fitted._sums(X), stages, fitted.stage_names_, effects)]
+    views = [(label, fitted.for_class(label)) for label in fitted.classes_]
+    return [
+        Sum(
+            label, view.decision_function(X), view.predict_stages(X), view.stage_names_,
+            view.predict_effects(X),
+        )
+        for label, view in views
+    ]  # fmt: skip
+
+
+def is_of_classes(fitted: Any) -> bool:
+    """Whether a model has a score for each of several classes."""
+    return hasattr(fitted, "classes_") and len(fitted.classes_) > 2
+
+
 def predicted(name: str, X: pd.DataFrame) -> Any:
-    """What the library says: of a classifier the probability of the second class."""
+    """What the library says: of two classes the probability of the second, of more of all."""
     fitted = model(name)
+    if is_of_classes(fitted):
+        return fitted.predict_proba(X)
     return fitted.predict_proba(X)[:, 1] if name == "logit" else fitted.predict(X)

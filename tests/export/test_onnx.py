@@ -1,5 +1,6 @@
 """ONNX: the graph is valid, and onnxruntime predicts with it what the library does."""
 
+import copy
 import json
 import re
 import sys
@@ -11,7 +12,8 @@ import pytest
 
 import seplearn
 from seplearn import TSLClassifier, TSLRegressor, datasets
-from tests.export.models import MODELS, QUICK, SIZE, WIDTH, model, predicted, rows
+from seplearn.table.schema import OffsetColumn
+from tests.export.models import MODELS, QUICK, SIZE, WIDTH, model, predicted, rows, sums_of
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -40,19 +42,23 @@ def test_onnxruntime_predicts_the_same(name):
     onnx.checker.check_model(graph, full_check=True)
     found = run(graph, X.assign(**{"y'ears": YEARS}))
     added = np.log(YEARS) if name == "log" else 0.0
-    if name == "logit":
+    if hasattr(fitted, "classes_"):
         assert found["label"].tolist() == fitted.predict(X).tolist()
-        np.testing.assert_allclose(found["probabilities"], fitted.predict_proba(X), rtol=1e-9)
+        shares = fitted.predict_proba(X)
+        np.testing.assert_allclose(found["probabilities"], shares, rtol=1e-9, atol=1e-300)
     else:
         expected = predicted(name, X) * np.exp(added)
         np.testing.assert_allclose(found["prediction"][:, 0], expected, rtol=1e-9)
-    sums = found["contributions"].sum(axis=1)
-    np.testing.assert_allclose(sums, fitted._sums(X) + added, rtol=1e-9, atol=1e-12)
     names = json.loads({p.key: p.value for p in graph.metadata_props}["contributions"])
     assert len(names) == found["contributions"].shape[1]
-    for s, values in enumerate(fitted.predict_stages(X).T):
-        place = names.index(f"stage {s}: {fitted.stage_names_[s]}")
-        np.testing.assert_allclose(found["contributions"][:, place], values, rtol=1e-9, atol=1e-12)
+    for own in sums_of(fitted, X):
+        of = "" if own.label is None else f" of {own.label}"
+        told = [k for k, part in enumerate(names) if part.endswith(of)]
+        sums = found["contributions"][:, told].sum(axis=1)
+        np.testing.assert_allclose(sums, own.total + added, rtol=1e-9, atol=1e-12)
+        for s, values in enumerate(own.stages.T):
+            column = found["contributions"][:, names.index(f"stage {s}: {own.stage_names[s]}{of}")]
+            np.testing.assert_allclose(column, values, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["effects", "log", "logit"])
@@ -69,10 +75,10 @@ def test_single_precision_is_that_of_inputs_and_outputs(name):
     np.testing.assert_allclose(values, predicted(name, X), rtol=1e-5)
 
 
-@pytest.mark.parametrize("labels", [[False, True], [3, 7], [1.0, 2.0]])
+@pytest.mark.parametrize("labels", [[False, True], [3, 7], [1.0, 2.0], [3, 5, 7]])
 def test_labels_keep_their_kind(labels):
     X = np.linspace(0, 1, 60)[:, None]
-    y = np.where(X[:, 0] > 0.4, labels[1], labels[0])
+    y = np.array(labels)[(X[:, 0] * len(labels) * 0.99).astype(int)]
     fitted = TSLClassifier(**QUICK).fit(X, y)
     found = run(fitted.to_onnx(), pd.DataFrame(X, columns=["x0"]))["label"]
     assert found.tolist() == fitted.predict(X).tolist()
@@ -115,3 +121,12 @@ def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
     space = {"X": X, "model": fitted}
     exec(compile(program, str(page), "exec"), space)
     np.testing.assert_allclose(space["rents"][:, 0], fitted.predict(X), rtol=1e-9)
+
+
+def test_an_offset_of_log_odds_is_an_input():
+    X, fitted = rows(), copy.copy(model("logit"))
+    fitted.offset_column_ = OffsetColumn("y'ears", False)
+    found = run(fitted.to_onnx(missing_level=MISSING), X.assign(**{"y'ears": YEARS}))
+    expected = fitted.predict_proba(X, np.full(len(X), YEARS))
+    np.testing.assert_allclose(found["probabilities"], expected, rtol=1e-9)
+    assert found["label"].tolist() == fitted.predict(X, np.full(len(X), YEARS)).tolist()

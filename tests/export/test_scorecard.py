@@ -134,3 +134,8 @@ def test_differences_and_negative_factors_are_refused():
 def test_bad_arguments_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         additive().to_scorecard(**arguments)
+
+
+def test_several_classes_have_no_scorecard():
+    with pytest.raises(ValueError, match="scores of all: this model has 3 classes"):
+        model("classes").to_scorecard()

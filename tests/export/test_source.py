@@ -22,6 +22,7 @@ from tests.export.models import (
     predicted,
     records,
     rows,
+    sums_of,
 )
 
 COMPILER = shutil.which("gcc") or shutil.which("clang")
@@ -90,23 +91,32 @@ def run_c(fitted, X, folder):
         "{" + ", ".join(c_literal(row[n], n in (SIZE, WIDTH)) for n in X.columns) + "}"
         for row in records(X)
     ]
-    is_classifier = hasattr(fitted, "classes_")
-    one = "predict(&rows[i])" if is_classifier else "predict(&rows[i], 0.0)"
-    chance = "predict_proba(&rows[i], p);" if is_classifier else ""
+    n_classes, n_sums = len(getattr(fitted, "classes_", ())), len(sums_of(fitted, X))
+    one = "predict(&rows[i])" if n_sums > 1 else "predict(&rows[i], 0.0)"
+    offset = "" if n_sums > 1 else "0.0, "
+    chance = f"predict_proba(&rows[i], {offset}p);" if n_classes else ""
+    place, intercept, many = "", "INTERCEPT", "N_PARTS"
+    if n_sums > 1:
+        place, intercept, many = "c, ", "intercepts[c]", "n_parts[c]"
+    names = "part_names[0][0]" if n_sums > 1 else "part_names[0]"
     main = f"""
 #include "model.c"
 #include <stdio.h>
 static const struct row rows[] = {{ {", ".join(literals)} }};
 int main(void) {{
     for (int i = 0; i < {len(X)}; i++) {{
-        double parts[N_PARTS + 1], p[2] = {{0.0, 0.0}};
-        double sum = explain(&rows[i], parts);
+        double parts[N_PARTS + 1], p[{n_classes} + 1];
         {chance}
-        printf("%.17g %.17g %.17g %.17g %.17g", (double){one}, p[0], p[1], INTERCEPT, sum);
-        for (int k = 0; k < N_PARTS; k++) printf(" %.17g", parts[k]);
+        printf("%.17g", (double){one});
+        for (int c = 0; c < {n_classes}; c++) printf(" %.17g", p[c]);
+        for (int c = 0; c < {n_sums}; c++) {{
+            double sum = explain(&rows[i], {place}parts);
+            printf(" %.17g %.17g", {intercept}, sum);
+            for (int k = 0; k < {many}; k++) printf(" %.17g", parts[k]);
+        }}
         printf("\\n");
     }}
-    return part_names[0] == NULL && N_PARTS > 0;
+    return {names} == NULL && N_PARTS > 0;
 }}
 """
     (folder / "main.c").write_text(main, encoding="utf-8")
@@ -121,22 +131,27 @@ int main(void) {{
 def check(name, found, X):
     """Predictions, probabilities and parts as Python and JavaScript give them."""
     fitted = model(name)
-    if name == "logit":
+    if hasattr(fitted, "classes_"):
         assert [one[0] for one in found] == fitted.predict(X).tolist()
         chances = [one[1] for one in found]
-        np.testing.assert_allclose(chances, fitted.predict_proba(X), rtol=1e-9)
+        np.testing.assert_allclose(chances, fitted.predict_proba(X), rtol=1e-9, atol=1e-300)
     else:
         np.testing.assert_allclose([one[0] for one in found], predicted(name, X), rtol=1e-9)
-    parts = [one[2] for one in found]
-    np.testing.assert_allclose([p["sum"] for p in parts], fitted._sums(X), rtol=1e-9, atol=1e-12)
+    for k, expected in enumerate(sums_of(fitted, X)):
+        parts = [one[2] if expected.label is None else one[2][k] for one in found]
+        check_parts(parts, expected, X)
+
+
+def check_parts(parts, expected, X):
+    """The parts of one sum."""
+    np.testing.assert_allclose([p["sum"] for p in parts], expected.total, rtol=1e-9, atol=1e-12)
     stages = np.reshape([[value for _, value in p["stages"]] for p in parts], (len(X), -1))
-    np.testing.assert_allclose(stages, fitted.predict_stages(X), rtol=1e-9, atol=1e-12)
-    effects = fitted.predict_effects(X)
-    for p, expected in zip(parts, effects, strict=True):
+    np.testing.assert_allclose(stages, expected.stages, rtol=1e-9, atol=1e-12)
+    for p, own in zip(parts, expected.effects, strict=True):
         given = dict(p["effects"])
         found_effects = [given.get(feature, 0.0) for feature in X.columns]
-        np.testing.assert_allclose(found_effects, expected, rtol=1e-9, atol=1e-12)
-    assert [name for name, _ in parts[0]["stages"]] == list(fitted.stage_names_)
+        np.testing.assert_allclose(found_effects, own, rtol=1e-9, atol=1e-12)
+    assert [name for name, _ in parts[0]["stages"]] == list(expected.stage_names)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -157,15 +172,24 @@ def test_javascript_predicts_the_same(name, tmp_path):
 def test_c_predicts_the_same(name, tmp_path):
     X, fitted = rows(), model(name)
     found = np.array(run_c(fitted, X, tmp_path))
-    if name == "logit":
+    at = 1
+    if hasattr(fitted, "classes_"):
         assert fitted.classes_[found[:, 0].astype(int)].tolist() == fitted.predict(X).tolist()
-        np.testing.assert_allclose(found[:, 1:3], fitted.predict_proba(X), rtol=1e-9)
+        at += len(fitted.classes_)
+        shares = fitted.predict_proba(X)
+        np.testing.assert_allclose(found[:, 1:at], shares, rtol=1e-9, atol=1e-300)
     else:
         np.testing.assert_allclose(found[:, 0], predicted(name, X), rtol=1e-9)
-    np.testing.assert_allclose(found[:, 4], fitted._sums(X), rtol=1e-9, atol=1e-12)
-    effects = fitted.predict_effects(X)
-    parts = np.hstack([effects[:, effects.any(axis=0)], fitted.predict_stages(X)])
-    np.testing.assert_allclose(found[:, 5:], parts, rtol=1e-9, atol=1e-12)
+    for expected in sums_of(fitted, X):
+        parts = expected.stages
+        if expected.effects.any():
+            used = expected.effects.any(axis=0)
+            parts = np.hstack([expected.effects[:, used], expected.stages])
+        np.testing.assert_allclose(found[:, at + 1], expected.total, rtol=1e-9, atol=1e-12)
+        own = found[:, at + 2 : at + 2 + parts.shape[1]]
+        np.testing.assert_allclose(own, parts, rtol=1e-9, atol=1e-12)
+        at += 2 + parts.shape[1]
+    assert at == found.shape[1]
 
 
 def numbers_as_levels():
@@ -194,6 +218,15 @@ def test_an_offset_is_added_to_the_sum():
     row = records(rows())[30]
     assert scope["predict"](row, 2.0) == pytest.approx(scope["predict"](row) * np.exp(2.0))
     assert "explain" not in scope
+
+
+def test_an_offset_is_added_to_log_odds():
+    scope: dict[str, Any] = {}
+    exec(model("logit").to_source("python"), scope)
+    row = records(rows())[30]
+    (first, second), (_, more) = scope["predict_proba"](row), scope["predict_proba"](row, 2.0)
+    assert more / (1.0 - more) == pytest.approx(second / first * np.exp(2.0))
+    assert scope["predict"](row, 900.0) == scope["CLASSES"][1] != scope["predict"](row, -900.0)
 
 
 def test_a_row_that_lacks_a_feature_or_has_a_text_for_a_number_is_refused():

@@ -1,20 +1,24 @@
 """SQL: run by real databases, it predicts what the library does."""
 
+import copy
 import math
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import TSLRegressor
+from seplearn import TSLClassifier, TSLRegressor
 from seplearn.export.sql import DIALECTS, _added
-from tests.export.models import MODELS, QUICK, model, predicted, records, rows
+from seplearn.table.schema import OffsetColumn
+from tests.export.models import CLASSES, MODELS, QUICK, model, predicted, records, rows, sums_of
 
 YEARS = 2.5
 
@@ -58,21 +62,24 @@ def check(name, result, X, added=0.0):
     """Predictions and all parts of them."""
     fitted = model(name)
     np.testing.assert_array_equal(result["i'd"], np.arange(len(X)))
-    if name == "logit":
+    if hasattr(fitted, "classes_"):
         assert result["prediction"].tolist() == fitted.predict(X).tolist()
         chances = result[[f"probability of {label}" for label in fitted.classes_]]
-        np.testing.assert_allclose(chances, fitted.predict_proba(X), rtol=1e-9)
+        # An exponential is never below the smallest normal number: PostgreSQL would refuse it.
+        np.testing.assert_allclose(chances, fitted.predict_proba(X), rtol=1e-9, atol=1e-300)
     else:
         expected = predicted(name, X) * math.exp(added)
         np.testing.assert_allclose(result["prediction"], expected, rtol=1e-9)
-    for s, values in enumerate(fitted.predict_stages(X).T):
-        np.testing.assert_allclose(result[f"stage {s}"], values, rtol=1e-9, atol=1e-12)
-    for feature, values in zip(X.columns, fitted.predict_effects(X).T, strict=True):
-        if values.any():
-            found = result[f"main effect of {feature}"]
-            np.testing.assert_allclose(found, values, rtol=1e-9, atol=1e-12)
-    if name in ("log", "logit"):
-        np.testing.assert_allclose(result["sum"], fitted._sums(X) + added, rtol=1e-9, atol=1e-12)
+    for own in sums_of(fitted, X):
+        of, on = ("", "") if own.label is None else (f" of {own.label}", f" for {own.label}")
+        for s, values in enumerate(own.stages.T):
+            np.testing.assert_allclose(result[f"stage {s}{of}"], values, rtol=1e-9, atol=1e-12)
+        for feature, values in zip(X.columns, own.effects.T, strict=True):
+            if values.any():
+                found = result[f"main effect of {feature}{on}"]
+                np.testing.assert_allclose(found, values, rtol=1e-9, atol=1e-12)
+        if fitted.model_.link.name != "identity":
+            np.testing.assert_allclose(result[f"sum{of}"], own.total + added, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("dialect", list(RUN))
@@ -158,7 +165,9 @@ CREATE TEMP TABLE "ta""ble" ({columns});
     assert done.returncode == 0, done.stderr[:2000]
     (tmp_path / "out.csv").write_text(done.stdout, encoding="utf-8")
     result = pd.read_csv(tmp_path / "out.csv").sort_values("i'd")
-    long = {name[:63]: name for name in (f"main effect of {c}" for c in X.columns)}
+    ends = ["", *(f" for {label}" for label in CLASSES)]
+    whole = [f"main effect of {c}{end}" for c in X.columns for end in ends]
+    long = {name.encode()[:63].decode(errors="ignore"): name for name in whole}
     check(name, result.rename(columns=long), X, math.log(YEARS) if name == "log" else 0.0)
 
 
@@ -230,3 +239,39 @@ def test_features_that_differ_by_case_alone_are_refused_where_columns_cannot():
     assert '"A"' in fitted.to_sql("t", "postgresql")
     with pytest.raises(ValueError, match="which sqlite ignores, got 'a' and 'A'"):
         fitted.to_sql("t", "sqlite")
+
+
+def test_a_score_is_computed_once_where_a_database_would_repeat_it():
+    """PostgreSQL took minutes for a table of three classes, and SQLite repeats columns too."""
+    for dialect, end in (("postgresql", "OFFSET 0"), ("sqlite", "LIMIT -1 OFFSET 0")):
+        query = model("classes").to_sql("t", dialect)
+        assert len(re.findall(rf"AS layer_\d {end}\n\)", query)) == query.count("AS layer_") - 1
+
+
+@cache
+def letters():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 3)), columns=["a", "b", "c"])
+    y = np.resize([chr(97 + k) for k in range(26)], 400)
+    quick = QUICK | {"n_stages": 1, "max_bins": 20, "n_grids": 1}
+    return TSLClassifier(**quick, main_effects=False).fit(X, y), X
+
+
+@pytest.mark.parametrize("dialect", list(RUN))
+def test_many_classes_are_within_what_a_database_allows(dialect):
+    fitted, X = letters()
+    result = RUN[dialect](fitted.to_sql('ta"ble', dialect), X[:40])
+    chances = result[[f"probability of {label}" for label in fitted.classes_]]
+    np.testing.assert_allclose(chances, fitted.predict_proba(X[:40]), rtol=1e-9)
+    assert result["prediction"].tolist() == fitted.predict(X[:40]).tolist()
+
+
+def test_an_offset_of_log_odds_is_a_column():
+    X, frame = given_rows()
+    fitted = copy.copy(model("logit"))
+    fitted.offset_column_ = OffsetColumn("y'ears", False)
+    expected = fitted.predict_proba(X, np.full(len(X), YEARS))
+    result = sqlite_result(fitted.to_sql('ta"ble', "sqlite", explain=True), frame)
+    chances = result[[f"probability of {label}" for label in fitted.classes_]]
+    np.testing.assert_allclose(chances, expected, rtol=1e-9)
+    assert (result["offset"] == YEARS).all()

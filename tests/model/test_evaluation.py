@@ -10,7 +10,7 @@ from sklearn import metrics
 from seplearn import ModelFormatError
 from seplearn.losses import LOSSES, LogLoss
 from seplearn.losses.links import LOG
-from seplearn.model.evaluation import Evaluation
+from seplearn.model.evaluation import ClassEvaluation, Evaluation
 
 N = 400
 
@@ -199,3 +199,17 @@ def test_damaged_evaluations_are_refused(told, change):
     assert Evaluation.from_plain(plain) == told
     with pytest.raises(ModelFormatError):
         Evaluation.from_plain(plain | change)
+
+
+@pytest.mark.parametrize(
+    "confusion",
+    [[[1.0, 2.0]], [[1.0], [2.0]], [[1.0, 2.0], [3.0, -4.0]], [[1.0, 2.0], [3.0, "4"]], 5],
+)
+def test_a_damaged_table_of_mistakes_is_refused(confusion):
+    shares = np.array([[0.5, 0.5], [0.25, 0.75]])
+    plain = ClassEvaluation.of(np.array([0.0, 1.0]), shares).to_plain()
+    assert ClassEvaluation.from_plain(plain, 2).to_plain() == plain
+    without = {name: value for name, value in plain.items() if name != "confusion"}
+    assert ClassEvaluation.from_plain(without, 2).confusion == ()  # as files once were
+    with pytest.raises(ModelFormatError):
+        ClassEvaluation.from_plain(plain | {"confusion": confusion}, 2)

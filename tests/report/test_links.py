@@ -47,7 +47,8 @@ def test_content_says_what_is_summed_and_what_follows(table, classifier, counts)
     X, y, claims, offset = table
     content = page_content(classifier, X[400:], y[400:], None, None, 5, 0)
     assert content["link"] == "logit"
-    assert (content["quantity"], content["response"]) == ("log-odds of yes", "probability of yes")
+    (own,) = content["sums"]
+    assert (own["quantity"], own["response"]) == ("log-odds of yes", "probability of yes")
     assert content["classes"] == [NO, "yes"]
     assert {row["actual"] for row in content["rows"]} <= {0.0, 1.0}
     given, kept = content["quality"]

@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import numpy as np
@@ -45,8 +45,9 @@ from seplearn.cli.text import evaluation_text, is_terminal, model_text, note, pr
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.explain.axes import count
-from seplearn.losses import IDENTITY, LOSSES
-from seplearn.model.evaluation import Evaluation
+from seplearn.losses import LOSSES
+from seplearn.losses.links import LOG
+from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.table.schema import OffsetColumn
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -65,7 +66,7 @@ _NO_OPTIONS = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
 _TASKS = ("auto", "regression", "classification", "count")
 _COUNT_LOSS = "poisson"
 _MOST_SHOWN_CLASSES = 5
-_MOST_CLASSES = 2  # that commands show
+_TWO = 2
 _FLAGS = {True: "yes", False: "no"}
 _DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
 
@@ -196,7 +197,12 @@ def _in_a_shell(text: str) -> str:
     help="Time, area or number of people that a count or an amount was observed over: its log is "
     "the offset. Curves then tell of rates.",
 )
-@click.option("--offset", metavar="COLUMN", help="Added to the sum of the curves, and not learned.")
+@click.option(
+    "--offset",
+    metavar="COLUMN",
+    help="Added to the sum of the curves (of two classes the log-odds of the second), and not "
+    "learned.",
+)
 @click.option(
     "--class-weight",
     type=click.Choice(["balanced"]),
@@ -227,7 +233,8 @@ def fit(
 ) -> None:  # fmt: skip
     """Fit a model to TABLE and say what it found.
 
-    A target of texts or truth values makes a classifier; --task decides otherwise.
+    A target of texts or truth values makes a classifier, of two classes or more; --task decides
+    otherwise.
 
     \b
     seplearn fit flats.csv --target rent -o rent.tsl
@@ -251,12 +258,14 @@ def fit(
         others = [] if roles.offset is None else [roles.offset.name]
         check_columns(validation, [target, *data.features, *others], held_out)
         _check_outcomes(validation, roles, data.has_classes)
-    evaluation = _evaluated(model, data, share) if share else None
+    evaluation: Evaluation | ClassEvaluation | None = None
+    if share:
+        evaluation = _evaluated(model, data, share)
     data.fit(model, slice(None))
     model.offset_column_ = roles.offset
     if share is None:
         rows = with_target(model, validation, target, missing, roles.offset)
-        evaluation = _evaluation(model, rows.features, rows.y, rows.offset)
+        evaluation = model.evaluate(rows.features, rows.y, offset=rows.offset)
     model.set_params(verbose=0)
     model.evaluation_ = evaluation
     if output is not None:
@@ -281,10 +290,9 @@ def _estimator(
     if data.has_classes:
         known = {parameter.name for parameter in CLASSIFIER_PARAMETERS}
         foreign = [_option(name) for name in _given(parameters) if name not in known]
-        foreign += ["--offset"] if data.offset is not None else []
         if foreign:
             raise ValueError(f"{foreign[0]} is for numbers, but {data.target!r} holds classes")
-        _check_two(data)
+        _check_for_two(data, parameters["monotonic_cst"])
         _say_classes(data, task)
         own = {name: value for name, value in parameters.items() if name in known}
         return TSLClassifier(class_weight=class_weight, **own)
@@ -305,11 +313,13 @@ def _estimator(
 
 
 def _check_exposure(model: TSLRegressor | TSLClassifier, offset: OffsetColumn | None) -> None:
-    """Raise for an exposure whose log would be added to the prediction itself."""
-    if offset is not None and offset.is_exposure and model._loss.link is IDENTITY:
+    """Raise for an exposure whose log would be added to the prediction itself, or to log-odds."""
+    if offset is not None and offset.is_exposure and model._loss.link is not LOG:
+        parameters = model.get_params()
+        got = f"--loss {parameters['loss']}" if "loss" in parameters else "classes"
         raise ValueError(
             "--exposure is for counts and amounts, whose prediction it multiplies (--task count, "
-            f"--loss poisson, gamma or tweedie), got --loss {model.get_params()['loss']}"
+            f"--loss poisson, gamma or tweedie), got {got}"
         )
 
 
@@ -320,26 +330,31 @@ def _given(parameters: dict[str, Any]) -> list[str]:
     return [name for name in parameters if context.get_parameter_source(name) is source]
 
 
-def _check_two(data: _Columns) -> None:
-    n = len(np.unique(data.y))
-    if n > _MOST_CLASSES:
+def _check_for_two(data: _Columns, directions: dict[str, int] | None) -> None:
+    """Raise for what two classes may have, but not more."""
+    n = len(data.classes)
+    if data.offset is not None and n > _TWO:
         raise ValueError(
-            f"{data.target!r} has {n} classes, and commands know two; in Python "
-            "seplearn.TSLClassifier learns more"
+            f"--offset is for two classes, whose log-odds it is added to, but {data.target!r} has "
+            f"{n}"
+        )
+    if directions is not None and n > _TWO:
+        raise ValueError(
+            f"--monotone is for two classes, but {data.target!r} has {n}: a score that may only "
+            "rise says nothing about the probability"
         )
 
 
 def _say_classes(data: _Columns, task: str) -> None:
-    """What auto made of the target, in a line."""
-    if task != "auto":
+    """What auto made of the target, and what a model of more than two classes is, in a line."""
+    labels = [str(label) for label in data.classes.tolist()]
+    sums = f", with a score for each of the {len(labels)}" if len(labels) > _TWO else ""
+    if task != "auto" and not sums:
         return
-    labels = [str(label) for label in np.unique(data.y).tolist()]
     shown = ", ".join(repr(label) for label in labels[:_MOST_SHOWN_CLASSES])
     more = ", ..." if len(labels) > _MOST_SHOWN_CLASSES else ""
-    note(
-        f"{data.target!r} holds the classes {shown}{more}: the model is a classifier, as with "
-        "--task classification"
-    )
+    asked = "" if task != "auto" else ", as with --task classification"
+    note(f"{data.target!r} holds the classes {shown}{more}: the model is a classifier{sums}{asked}")
 
 
 def _check_domain(data: _Columns, parameters: dict[str, Any]) -> None:
@@ -367,6 +382,11 @@ class _Columns:
         """Whether the target holds labels, not numbers."""
         return bool(self.y.dtype.kind != "f")
 
+    @property
+    def classes(self) -> np.ndarray[Any, Any]:
+        """The different labels, sorted."""
+        return np.unique(self.y)
+
     def reorder(self, order: np.ndarray[Any, Any]) -> None:
         """Put the rows into another order, one column at a time to save memory."""
         for name in self.features:
@@ -383,35 +403,54 @@ class _Columns:
         return table, pa.table({self.target: self.y[part]}), weight
 
     def fit(self, model: TSLRegressor | TSLClassifier, part: slice) -> None:
-        if isinstance(model, TSLClassifier):
-            model.fit(*self.rows(part))
-        else:
-            model.fit(*self.rows(part), offset=self.offsets(part))
+        model.fit(*self.rows(part), offset=self.offsets(part))
 
     def offsets(self, part: slice) -> Any:
         return None if self.offset is None else self.offset[part]
 
 
-def _evaluated(model: TSLRegressor | TSLClassifier, data: _Columns, share: float) -> Evaluation:
+def _evaluated(
+    model: TSLRegressor | TSLClassifier, data: _Columns, share: float
+) -> Evaluation | ClassEvaluation:
     """The error on rows held out of a fit to the others."""
     n = len(data.y)
     n_held = round(share * n)
     if not 0 < n_held < n:
         raise ValueError(f"--validation {share:g} of {n} rows leaves none on one side; give 0")
-    data.reorder(np.random.default_rng(model.random_state).permutation(n))
+    order = np.random.default_rng(model.random_state).permutation(n)
+    if data.has_classes:
+        order = _with_all_classes(order, data.y, n - n_held)
+    data.reorder(order)
     data.fit(model, slice(0, n - n_held))
     held = slice(n - n_held, n)
-    return _evaluation(model, *data.rows(held), data.offsets(held))
+    table, y, weight = data.rows(held)
+    return model.evaluate(table, y, weight, offset=data.offsets(held))
 
 
-def _evaluation(model: TSLRegressor | TSLClassifier, X: Any, y: Any, *more: Any) -> Evaluation:
-    """Of a number or of two classes: more are refused before."""
-    *weight, offset = more
-    return cast("Evaluation", model.evaluate(X, y, *weight, offset=offset))
+def _with_all_classes(
+    order: np.ndarray[Any, Any], y: np.ndarray[Any, Any], n_fitted: int
+) -> np.ndarray[Any, Any]:
+    """The order, or one in which the rows to be fitted to, the first, have every class.
+
+    A class of a few rows may have them all held out, and a model knows no class it has not seen.
+    """
+    _, numbers = np.unique(y[order], return_inverse=True)
+    _, first = np.unique(numbers, return_index=True)
+    if (first < n_fitted).all():
+        return order
+    if len(first) > n_fitted:
+        raise ValueError(
+            f"--validation leaves {n_fitted} rows to fit to, fewer than the {len(first)} classes; "
+            "give a smaller share, or 0"
+        )
+    return np.concatenate([order[np.sort(first)], np.delete(order, first)])
 
 
 def _print_summary(
-    model: TSLRegressor | TSLClassifier, data: _Columns, evaluation: Evaluation | None, where: str
+    model: TSLRegressor | TSLClassifier,
+    data: _Columns,
+    evaluation: Evaluation | ClassEvaluation | None,
+    where: str,
 ) -> None:
     say(f"{printable(data.target)} from {model.n_features_in_} features, {len(data.y):,} rows\n")
     say(model_text(model))

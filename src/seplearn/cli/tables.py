@@ -30,7 +30,7 @@ from seplearn.cli.csv_text import CsvText
 from seplearn.cli.text import is_terminal, note, printable
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.load import load_model
-from seplearn.estimators.tsl import TSLRegressor
+from seplearn.estimators.sepals import SepALSRegressor
 from seplearn.explain.axes import count
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.model.classes import ClassModels
@@ -207,7 +207,7 @@ def _printable_table(table: pa.Table) -> pa.Table:
 def open_model(path: str) -> SeparationEstimator:
     """The model in a file; the error for a missing file says how to make one."""
     try:
-        model = load_model(path)
+        return load_model(path)
     except FileNotFoundError as error:
         message = (
             f"there is no model file {path!r}; seplearn fit TABLE --target NAME -o {path} makes one"
@@ -215,12 +215,6 @@ def open_model(path: str) -> SeparationEstimator:
         raise FileNotFoundError(message) from error
     except IsADirectoryError as error:
         raise ValueError(f"model must be a file, got the folder {path!r}") from error
-    if isinstance(model.model_, ClassModels):
-        raise ValueError(
-            f"the model in {path!r} has {len(model.model_.models)} classes, and commands know "
-            "models of one sum only; in Python seplearn.load_model reads it"
-        )
-    return model
 
 
 offset_option = click.option(
@@ -244,8 +238,11 @@ def offset_column(
         return None if without else own
     if without:
         raise ValueError("--offset must not be given together with --without-offset")
-    if not isinstance(model, TSLRegressor):
-        raise ValueError(f"--offset is for models of numbers and counts, got a {model._kind}")
+    if isinstance(model, SepALSRegressor) or isinstance(model.model_, ClassModels):
+        raise ValueError(
+            "--offset is for models of numbers, counts or two classes, got a "
+            f"{model._kind}{' of more' if isinstance(model.model_, ClassModels) else ''}"
+        )
     return OffsetColumn(given, own is not None and own.is_exposure)
 
 

@@ -13,15 +13,22 @@ import click
 import numpy as np
 
 from seplearn import explain
+from seplearn.cli.classes import of_several
 from seplearn.estimators.base import SeparationEstimator
+from seplearn.estimators.class_view import ClassView
+from seplearn.estimators.classifier import TSLClassifier
 from seplearn.explain.axes import count, folded, number_text, percent
 from seplearn.explain.subject import Subject
 from seplearn.explain.summary import Summary
 from seplearn.losses import IDENTITY
-from seplearn.model.evaluation import Evaluation
+from seplearn.losses.links import class_shares
+from seplearn.model.evaluation import ClassEvaluation, Evaluation
 
 _WIDEST_NAME = 40
 _SMALLEST = 0.001  # smaller stages share a line
+_MOST_MOVING = 3  # features named beside a class
+_WIDEST_CONFUSION = 8  # classes; of more the most frequent mistakes are listed
+_MOST_MISTAKES = 20
 
 # What moves the cursor, colours, hides or turns text around: control characters, marks of the
 # direction of writing, separators of lines, halves of characters.
@@ -144,7 +151,13 @@ def _unicode() -> bool:
 
 
 def model_text(model: SeparationEstimator) -> str:
-    """What the model says as a whole and what its stages do, from the model's reference rows."""
+    """What the model says as a whole and what its stages do, from the model's reference rows.
+
+    Of more than two classes what moves the score of each; summaries of all would be too long.
+    """
+    several = of_several(model)
+    if several is not None:
+        return _classes(several)
     if model.model_.is_constant:
         level = sum_text(model, model.intercept_)
         return f"The model is a constant: {level}. No feature helps to predict."
@@ -158,7 +171,44 @@ def model_text(model: SeparationEstimator) -> str:
     return f"{text}\n\n{_stages(model)}" if model.stages_ else text
 
 
-def sum_text(model: SeparationEstimator, value: float) -> str:
+def _classes(model: TSLClassifier) -> str:
+    """A line for every class: its constant, stages and curves, and what moves its score."""
+    if model.model_.is_constant:
+        shares = class_shares(model.intercept_[None])[0]
+        told = zip(model.classes_.tolist(), shares, strict=True)
+        listed = ", ".join(f"{shortened(str(label))} {number(share)}" for label, share in told)
+        return f"The model has the same probabilities for all rows: {listed}."
+    rows = []
+    for label in model.classes_.tolist():
+        view = model.for_class(label)
+        rows.append(
+            (
+                shortened(str(label), 24), number(view.intercept_), str(len(view.stages_)),
+                str(view.reading_size_), _moving(view),
+            )
+        )  # fmt: skip
+    head = ("class", "constant", "stages", "curves", "what moves its score most")
+    return (
+        f"{wrapped_table(head, rows)}\n\n{count(model.reading_size_, 'curve')} to read in all; "
+        "seplearn summary MODEL --class LABEL tells of one class in sentences."
+    )
+
+
+def _moving(view: ClassView) -> str:
+    if view.model_.is_constant:
+        return "nothing: it is the constant"
+    if view.model_.reference is None:
+        return "(the model keeps no rows to tell)"
+    importance = explain.importance(view)
+    largest = np.argsort(-importance.values, kind="stable")[:_MOST_MOVING]
+    return ", ".join(
+        f"{shortened(importance.names[j])} ({number(importance.values[j])})"
+        for j in largest
+        if importance.values[j] > 0.0
+    )
+
+
+def sum_text(model: SeparationEstimator | ClassView, value: float) -> str:
     """A sum of a model with what it is a sum of, and the prediction that it makes."""
     subject = Subject.of(model)
     link = subject.model.link
@@ -197,14 +247,14 @@ def _stages(model: SeparationEstimator) -> str:
     return wrapped_table(("stage", "size", "what it does"), rows)
 
 
-def evaluation_text(evaluation: Evaluation) -> str:
+def evaluation_text(evaluation: Evaluation | ClassEvaluation) -> str:
     """Errors on one line; those that suit the loss first."""
     parts = [f"{name} {number(value)}" for name, value in evaluation.scores.items()]
-    if parts:
-        share, of = evaluation.explained, next(iter(evaluation.scores))
-        better = f"{percent(share)} of the {of} explained"
+    share = evaluation.explained
+    if parts and share is not None:
+        better = f"{percent(share)} of the {next(iter(evaluation.scores))} explained"
         parts.append(better if share >= 0.0 else "worse than a constant")
-    if not evaluation.classes:
+    if isinstance(evaluation, Evaluation) and not evaluation.classes:
         parts += [
             f"RMSE {number(evaluation.rmse)}",
             f"mean absolute error {number(evaluation.mae)}",
@@ -240,3 +290,39 @@ def confusion_text(evaluation: Evaluation) -> str:
         [second, number(counts.misses), number(counts.hits)],
     ]
     return table(["actual", f"called {first}", f"called {second}"], rows, right=(1, 2))
+
+
+def classes_text(evaluation: ClassEvaluation, labels: Sequence[str]) -> str:
+    """How the probability of every class fares, and which classes are taken for which."""
+    names = [shortened(label, 24) for label in labels]
+    happened = [sum(row) for row in evaluation.confusion]
+    rows = [
+        [
+            name, number(total), number(own.scores["log-loss"]), number(own.scores["AUC"])
+            if "AUC" in own.scores else "", percent(found[k] / total) if total else "",
+        ]
+        for k, (name, own, found, total) in enumerate(
+            zip(names, evaluation.of_class, evaluation.confusion, happened, strict=True)
+        )
+    ]  # fmt: skip
+    head = ["class", "rows", "log-loss", "AUC", "found"]
+    told = table(head, rows, right=(1, 2, 3, 4))
+    return f"Every class beside all others:\n\n{told}\n\n{_mistakes(evaluation, names)}"
+
+
+def _mistakes(evaluation: ClassEvaluation, names: Sequence[str]) -> str:
+    """The table of actual and called classes; of many classes the most frequent mistakes."""
+    if len(names) <= _WIDEST_CONFUSION:
+        rows = [
+            [name, *(number(size) for size in sizes)]
+            for name, sizes in zip(names, evaluation.confusion, strict=True)
+        ]
+        head = ["actual", *(f"called {name}" for name in names)]
+        return table(head, rows, right=range(1, len(head)))
+    pairs = np.array(evaluation.confusion)
+    np.fill_diagonal(pairs, 0.0)
+    largest = np.argsort(-pairs, axis=None, kind="stable")[:_MOST_MISTAKES]
+    places = [divmod(int(place), len(names)) for place in largest]
+    rows = [[names[i], names[j], number(pairs[i, j])] for i, j in places if pairs[i, j] > 0.0]
+    told = table(["actual", "called", "rows"], rows, right=(2,))
+    return f"The most frequent mistakes:\n\n{told}" if rows else "No row was called wrongly."

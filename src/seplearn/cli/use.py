@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from seplearn import explain as explanations
 from seplearn.cli.cells import missing_option
+from seplearn.cli.classes import against_option, class_option, class_views, of_several
 from seplearn.cli.tables import (
     PIPE,
     Batch,
@@ -30,6 +31,7 @@ from seplearn.cli.tables import (
 )
 from seplearn.cli.text import (
     calibration_text,
+    classes_text,
     confusion_text,
     evaluation_text,
     is_terminal,
@@ -41,11 +43,12 @@ from seplearn.cli.text import (
     signed,
     sum_text,
     summary_text,
-    table,
     waterfall,
     wrapped,
 )
+from seplearn.cli.text import table as text_table
 from seplearn.estimators.base import SeparationEstimator
+from seplearn.estimators.class_view import ClassView
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.explain.axes import count
@@ -54,12 +57,17 @@ from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import IDENTITY
+from seplearn.model.evaluation import ClassEvaluation
 from seplearn.report import write_report
 
 _OWN_NAMES = ("prediction", "lower", "upper", "intercept", "offset", "sum")
-_OWN_BEGINNINGS = ("stage ", "main effect of ", "probability of ")
+_OWN_BEGINNINGS = (
+    "stage ", "main effect of ", "probability of ", "lower of ", "upper of ", "sum of ",
+    "intercept of ",
+)  # fmt: skip
 _MOST_STAGES = 12
 _MOST_FEATURES = 8
+_MOST_LIKELY = 10  # classes that are listed beside the one explained
 
 
 @click.command()
@@ -71,13 +79,14 @@ _MOST_FEATURES = 8
 @click.option(
     "--stages",
     is_flag=True,
-    help="Add a column with what every stage, and main effect, contributes.",
+    help="Add a column with what every stage, and main effect, contributes; with more than two "
+    "classes to the score of every class.",
 )
 @click.option(
     "--interval",
     is_flag=True,
     help="Add the ends of an interval for the mean, of a classifier for the probability of its "
-    "second class; needs a model fitted with --n-bootstrap.",
+    "second class, of more classes for those of all; needs a model fitted with --n-bootstrap.",
 )
 @click.option(
     "--level", default=0.9, show_default=True, help="Share of refits inside the interval."
@@ -140,23 +149,36 @@ def _predictions(
     """Predictions, of a classifier with the probability of every class, and intervals."""
     features, added = batch.features, batch.offset
     if isinstance(estimator, TSLClassifier):
-        labels = estimator.predict(features).tolist()
+        labels = estimator.predict(features, added).tolist()
         columns: dict[str, Any] = {"prediction": pa.array(labels)}
         names = (f"probability of {label}" for label in estimator.classes_.tolist())
-        columns |= dict(zip(names, estimator.predict_proba(features).T, strict=True))
+        columns |= dict(zip(names, estimator.predict_proba(features, added).T, strict=True))
     elif isinstance(estimator, TSLRegressor):
         columns = {"prediction": estimator.predict(features, added)}
     else:
         columns = {"prediction": estimator.predict(features)}
     if level is not None:
         ends = estimator.predict_interval(features, level, offset=added)
-        columns |= {"lower": ends[:, 0], "upper": ends[:, 1]}
+        columns |= _ends(estimator, ends)
+    return columns
+
+
+def _ends(estimator: SeparationEstimator, ends: FloatArray) -> dict[str, Any]:
+    """The ends of intervals, of more than two classes those of each."""
+    several = of_several(estimator)
+    if several is None:
+        return {"lower": ends[:, 0], "upper": ends[:, 1]}
+    columns: dict[str, Any] = {}
+    for k, label in enumerate(several.classes_.tolist()):
+        columns |= {f"lower of {label}": ends[:, k, 0], f"upper of {label}": ends[:, k, 1]}
     return columns
 
 
 def _parts(estimator: SeparationEstimator, batch: Batch) -> dict[str, Any]:
     """What adds up to the prediction, or to the column ``sum`` that a link makes it of."""
     features = batch.features
+    if of_several(estimator) is not None:
+        return _class_parts(estimator, features)
     parts = estimator.predict_stages(features)
     columns: dict[str, Any] = {}
     if estimator.model_.link is not IDENTITY:
@@ -171,6 +193,21 @@ def _parts(estimator: SeparationEstimator, batch: Batch) -> dict[str, Any]:
     return columns | {f"stage {s}": parts[:, s] for s in range(parts.shape[1])}
 
 
+def _class_parts(estimator: SeparationEstimator, features: pa.Table) -> dict[str, Any]:
+    """What adds up to the score of every class, which is the column ``sum of ...``."""
+    columns: dict[str, Any] = {}
+    for label, view in class_views(estimator, None):
+        parts = view.predict_stages(features)
+        columns[f"sum of {label}"] = view.decision_function(features)
+        columns[f"intercept of {label}"] = np.full(len(parts), view.intercept_)
+        if view.model_.effects is not None:
+            effects = view.predict_effects(features).T
+            names = (f"main effect of {name} for {label}" for name in estimator._schema.labels)
+            columns |= dict(zip(names, effects, strict=True))
+        columns |= {f"stage {s} of {label}": parts[:, s] for s in range(parts.shape[1])}
+    return columns
+
+
 @click.command()
 @click.argument("model")
 @click.argument("table")
@@ -180,11 +217,17 @@ def _parts(estimator: SeparationEstimator, batch: Batch) -> dict[str, Any]:
 @click.option("--weight", metavar="COLUMN", help="How often each row counts.")
 @offset_option
 @without_offset_option
+@click.option(
+    "--class",
+    "label",
+    metavar="LABEL",
+    help="Of a model of more than two classes: the class whose calibration is shown.",
+)
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON.")
 @missing_option
 def evaluate(
     model: str, table: str, target: str | None, weight: str | None, offset: str | None,
-    without_offset: bool, as_json: bool, missing: tuple[str, ...],
+    without_offset: bool, label: str | None, as_json: bool, missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Say how good the predictions of MODEL are for the rows of TABLE, whose outcomes are known.
 
@@ -197,6 +240,7 @@ def evaluate(
     name = target or estimator.target_name_
     if name is None:
         raise ValueError("--target must name the column with the outcomes: the model knows none")
+    class_views(estimator, label)  # raises for a class that the model has not
     added = offset_column(estimator, offset, without_offset)
     rows = with_target(estimator, table, name, missing, added, weight)
     result = estimator.evaluate(rows.features, rows.y, rows.weight, offset=rows.offset)
@@ -204,6 +248,9 @@ def evaluate(
         click.echo(json.dumps(result.to_plain()))
         return
     say(f"{printable(name)}: {evaluation_text(result)}\n")
+    if isinstance(result, ClassEvaluation):
+        _say_class_evaluation(estimator, result, label)
+        return
     is_rate = added is not None and added.is_exposure
     by = "predicted rate" if is_rate else Subject.of(estimator).response
     say(f"Rows in groups, by their {by}:\n")
@@ -212,33 +259,55 @@ def evaluate(
         say(f"\n{confusion_text(result)}")
 
 
+def _say_class_evaluation(
+    estimator: SeparationEstimator, result: ClassEvaluation, label: str | None
+) -> None:
+    """Every class and the mistakes between them; of one that is named, the calibration too."""
+    labels = [str(one) for one in estimator.classes_.tolist()]
+    if label is not None:
+        say(f"Rows in groups, by their probability of {shortened(label)}:\n")
+        say(f"{calibration_text(result.of_class[labels.index(label)])}\n")
+    say(classes_text(result, labels))
+
+
 @click.command()
 @click.argument("model")
 @click.argument("table")
 @click.option(
     "--row", default=0, show_default=True, type=click.IntRange(0), help="Which row, from 0."
 )
+@class_option
+@against_option
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON instead of a drawing.")
 @missing_option
-def explain(model: str, table: str, row: int, as_json: bool, missing: tuple[str, ...]) -> None:
+def explain(
+    model: str, table: str, row: int, label: str | None, against: str | None, as_json: bool,
+    missing: tuple[str, ...],
+) -> None:  # fmt: skip
     """Say why MODEL predicts what it does for one row of TABLE.
+
+    Of a model of more than two classes it is the score of the most likely class that is explained,
+    or of the one that --class names.
 
     \b
     seplearn explain rent.tsl new.csv --row 3
+    seplearn explain weather.tsl new.csv --class rain --against snow
     """  # noqa: D301
     estimator = open_model(model)
+    several = of_several(estimator)
+    views = class_views(estimator, label, against)
     features = one_row(estimator, table, row, missing)
-    local = explanations.local(estimator, features)
+    likeliest = estimator.predict(features).tolist()[0] if several else None
+    own, view = next((one for one in views if one[0] == likeliest), views[0])
+    local = explanations.local(view, features)
     if as_json:
-        click.echo(json.dumps(_as_json(local, row)))
+        click.echo(json.dumps(_as_json(local, row) | _probabilities(several, features)))
         return
-    target = printable(f" of {estimator.target_name_}" if estimator.target_name_ else "")
-    if estimator.model_.link is IDENTITY:
-        say(f"row {row}: prediction{target} {number(local.prediction)}\n")
+    if several is None:
+        _say_prediction(estimator, local, row)
     else:
-        say(f"row {row}{target and f',{target[3:]}'}: {sum_text(estimator, local.prediction)}")
-        own = estimator.offset_column_
-        say("" if own is None else f"without what {own.name!r} adds\n")
+        _say_classes(several, features, row)
+        say(f"{sum_text(view, local.prediction)}\n" if against else f"The score of {own}:\n")
     say(waterfall(_steps(local), local.intercept, local.quantity))
     if len(local.contributions):
         say(f"\n{_features(local)}")
@@ -248,6 +317,40 @@ def explain(model: str, table: str, row: int, as_json: bool, missing: tuple[str,
         say(f"{shortened(name)}: {remark}")
     curves_to_read = count(estimator.reading_size_, "curve")
     say(f"\nThe whole model has {curves_to_read} to read: seplearn summary {model}")
+
+
+def _say_prediction(estimator: SeparationEstimator, local: LocalExplanation, row: int) -> None:
+    target = printable(f" of {estimator.target_name_}" if estimator.target_name_ else "")
+    if estimator.model_.link is IDENTITY:
+        say(f"row {row}: prediction{target} {number(local.prediction)}\n")
+        return
+    say(f"row {row}{target and f',{target[3:]}'}: {sum_text(estimator, local.prediction)}")
+    own = estimator.offset_column_
+    say("" if own is None else f"without what {own.name!r} adds\n")
+
+
+def _say_classes(several: TSLClassifier, features: pa.Table, row: int) -> None:
+    """The most likely classes of a row, with their probabilities."""
+    name = f", {several.target_name_}" if several.target_name_ else ""
+    shares = several.predict_proba(features)[0]
+    likely = np.argsort(-shares, kind="stable")
+    labels = several.classes_.tolist()
+    listed = [[shortened(str(labels[k]), 24), number(shares[k])] for k in likely[:_MOST_LIKELY]]
+    say(f"row {row}{name}: {labels[int(likely[0])]} is most likely\n")
+    say(text_table(("class", "probability"), listed, right=(1,)))
+    rest = len(labels) - len(listed)
+    if rest:
+        others = number(float(shares[likely[_MOST_LIKELY:]].sum()))
+        say(f"and {others} for the other {rest} together")
+    say("")
+
+
+def _probabilities(several: TSLClassifier | None, features: pa.Table) -> dict[str, Any]:
+    if several is None:
+        return {}
+    labels = [str(label) for label in several.classes_.tolist()]
+    shares = several.predict_proba(features)[0].tolist()
+    return {"probabilities": dict(zip(labels, shares, strict=True))}
 
 
 def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
@@ -302,7 +405,7 @@ def _features(local: LocalExplanation) -> str:
             "negative"
         )
         head.append("tilt")
-    return f"{wrapped(what + '.')}\n\n" + table(head, rows, right=(2, 3))
+    return f"{wrapped(what + '.')}\n\n" + text_table(head, rows, right=(2, 3))
 
 
 def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
@@ -333,25 +436,35 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
 @click.command()
 @click.argument("model")
 @click.argument("table", required=False)
+@class_option
+@against_option
 @missing_option
-def summary(model: str, table: str | None, missing: tuple[str, ...]) -> None:
+def summary(
+    model: str, table: str | None, label: str | None, against: str | None, missing: tuple[str, ...]
+) -> None:
     """Say in sentences what MODEL does as a whole.
 
     What moves the prediction and by how much, what acts together, where the prediction changes its
     sign, whose effect is turned upside down, what is not used. Averages are over the rows of TABLE,
-    or over the reference rows that the model keeps.
+    or over the reference rows that the model keeps. A model of more than two classes has a score
+    for each: all are told one after the other, or the one that --class names.
 
     \b
     seplearn summary rent.tsl
     """  # noqa: D301
     estimator = open_model(model)
+    views = class_views(estimator, label, against)
     rows = None
     if table is not None:
         parts = [batch.features for batch in feature_batches(estimator, table, (), missing)]
         if not parts:
             raise ValueError(f"{table} has no rows")
         rows = pa.concat_tables(parts)
-    say(summary_text(explanations.summary(estimator, background=rows)))
+    told = [summary_text(explanations.summary(view, background=rows)) for _, view in views]
+    if len(views) > 1:
+        heads = [printable(f"== {own} ==") for own, _ in views]
+        told = [f"{head}\n\n{text}" for head, text in zip(heads, told, strict=True)]
+    say("\n\n".join(told))
 
 
 @click.command()
@@ -359,24 +472,36 @@ def summary(model: str, table: str | None, missing: tuple[str, ...]) -> None:
 @click.option(
     "-o", "--output", default=PIPE, help="A .csv or .parquet file; CSV to a pipe if not given."
 )
-def curves(model: str, output: str) -> None:
+@class_option
+@against_option
+def curves(model: str, output: str, label: str | None, against: str | None) -> None:
     """Write every curve of MODEL as a table: a row per stage, feature and bin.
 
     Main effects, if the model has any, come last; they belong to no stage. Those of classes are
-    log-odds, those of counts and amounts logs, with odds ratios or relativities beside them.
+    log-odds, those of counts and amounts logs, with odds ratios or relativities beside them. A
+    model of more than two classes has a column `class` for whose score a curve belongs to.
     """
     check_output(output, (model,))
     estimator = open_model(model)
-    if estimator.model_.is_constant:
+    views = class_views(estimator, label, against)
+    parts = [part for own, view in views for part in _curve_tables(own, view)]
+    if not parts:
         raise ValueError(f"{model} is a constant: it has no curves")
-    shown: list[Explanation] = [
-        explanations.curves(estimator, s) for s in range(len(estimator.stages_))
-    ]
-    if estimator.model_.effects is not None:
-        shown.append(explanations.main_effects(estimator))
-    parts = [nw.from_native(one.frame()).to_arrow() for one in shown]
     with TableWriter(output) as writer:
         writer.write(pa.concat_tables(parts, promote_options="default"))
+
+
+def _curve_tables(label: Any, view: ClassView | SeparationEstimator) -> list[pa.Table]:
+    shown: list[Explanation] = [explanations.curves(view, s) for s in range(len(view.stages_))]
+    if view.model_.effects is not None:
+        shown.append(explanations.main_effects(view))
+    tables = [nw.from_native(one.frame()).to_arrow() for one in shown]
+    if label is None:
+        return tables
+    return [
+        one.add_column(0, "class", pa.array([str(label)] * one.num_rows, pa.string()))
+        for one in tables
+    ]
 
 
 @click.command()
@@ -428,11 +553,7 @@ def info(model: str) -> None:
     target = printable(estimator.target_name_ or "a target without a name")
     reference = estimator.model_.reference
     lines = [
-        (
-            f"{type(estimator).__name__} for {target}: {count(len(estimator.stages_), 'stage')}, "
-            f"{'' if estimator.model_.effects is None else 'main effects, '}"
-            f"{estimator.n_features_in_} features, constant {number(estimator.intercept_)}"
-        ),
+        f"{type(estimator).__name__} for {target}: {_size_text(estimator)}",
         *_meaning_of_sums(estimator),
         (
             f"reference rows: {0 if reference is None else len(reference.codes)}, "
@@ -445,11 +566,27 @@ def info(model: str) -> None:
     say("\n".join([*lines, "", _axes_text(estimator), "", model_text(estimator)]))
 
 
+def _size_text(estimator: SeparationEstimator) -> str:
+    features = f"{estimator.n_features_in_} features"
+    several = of_several(estimator)
+    if several is not None:
+        n_stages = sum(len(own) for own in several.stages_)
+        return f"{len(several.classes_)} classes, {count(n_stages, 'stage')} in all, {features}"
+    effects = "" if estimator.model_.effects is None else "main effects, "
+    constant = f"constant {number(estimator.intercept_)}"
+    return f"{count(len(estimator.stages_), 'stage')}, {effects}{features}, {constant}"
+
+
 def _meaning_of_sums(estimator: SeparationEstimator) -> list[str]:
     """What constant, main effects and stages add up to, and what is added besides."""
     lines = []
-    subject = Subject.of(estimator)
-    if subject.model.link is not IDENTITY:
+    if of_several(estimator) is not None:
+        lines.append(
+            "constant, main effects and stages of a class add up to its score; its probability is "
+            "the exponential of that over the sum of all exponentials"
+        )
+    elif estimator.model_.link is not IDENTITY:
+        subject = Subject.of(estimator)
         lines.append(
             f"constant, main effects and stages add up to the {subject.quantity}; the "
             f"{subject.response} follows from it"
@@ -481,4 +618,4 @@ def _axes_text(estimator: SeparationEstimator) -> str:
             rows.append(
                 (shortened(name), f"{len(description.levels)} levels", shortened(levels, 50))
             )
-    return table(("feature", "kind", ""), rows)
+    return text_table(("feature", "kind", ""), rows)

@@ -135,8 +135,12 @@ class SeparationEstimator(BaseEstimator):
         """The sums of intercept, main effects, stages and offsets: what a link takes."""
         codes = self._codes(X)
         sums: FloatArray = self.model_.predict(codes)
-        added = read_offset(offset, len(codes))
+        added = self._read_offset(offset, len(codes))
         return sums if added is None else sums + added
+
+    def _read_offset(self, offset: Any, n_rows: int) -> FloatArray | None:
+        """What is added to the sum of every row, if anything is."""
+        return read_offset(offset, n_rows)
 
     def predict_interval(self, X: Any, level: float = 0.9, *, offset: Any = None) -> FloatArray:
         """Bootstrap interval of the prediction, shape (n, 2): lower and upper end.
@@ -172,7 +176,7 @@ class SeparationEstimator(BaseEstimator):
                 "n_bootstrap=100 (SepALSRegressor, and select_stages with rows given, make none)"
             )
         ends: FloatArray = self.model_.interval(codes, share)
-        added = read_offset(offset, len(codes))
+        added = self._read_offset(offset, len(codes))
         found: FloatArray = self.model_.link.inverse(
             ends if added is None else ends + added[:, None]
         )
@@ -370,14 +374,16 @@ class SeparationEstimator(BaseEstimator):
 
         It has a function ``predict`` for a row: in Python a mapping of names to values, in
         JavaScript an object (the source is a module), in C (C99) a ``struct row``. Of a classifier
-        it gives the class, and ``predict_proba`` (``predictProba``) the probabilities; of a
-        regressor it takes an offset as well. A value may be missing: None, null, NaN, NULL.
+        it gives the class, and ``predict_proba`` (``predictProba``) the probabilities. It takes an
+        offset as well, but for more than two classes. A value may be missing: None, null, NaN,
+        NULL.
 
         Parameters
         ----------
         language : {"python", "c", "javascript"}
         explain : bool
-            Add a function ``explain`` that gives the parts of the sum: main effects and stages.
+            Add a function ``explain`` that gives the parts of the sum: main effects and stages; of
+            more than two classes those of each.
 
         Examples
         --------
@@ -416,7 +422,8 @@ class SeparationEstimator(BaseEstimator):
         dialect : {"duckdb", "postgresql", "sqlite", "bigquery", "standard"}
         explain : bool
             Add columns for the constant, every main effect and every stage; with a link the
-            column ``sum`` is what they add up to.
+            column ``sum`` is what they add up to. Of more than two classes there are those of each,
+            with the label at the end of their names.
         keep : sequence of str
             Columns of the table to copy, such as an identifier.
 
@@ -451,7 +458,8 @@ class SeparationEstimator(BaseEstimator):
             Of the inputs and outputs; inside it is double.
         explain : bool
             Add an output ``contributions``: the constant, every main effect and every stage, whose
-            names are in the metadata of the model, as JSON. They add up to the sum.
+            names are in the metadata of the model, as JSON. They add up to the sum, of more than
+            two classes to the score of the class that a name ends with.
         missing_level : str
             The text that says that a level is missing; ONNX has no missing texts.
 
@@ -483,7 +491,8 @@ class SeparationEstimator(BaseEstimator):
         """The model as a table of points to add up, if it is such a model.
 
         It is one if every feature acts by itself, or if it is a single positive product beside the
-        constant, whose log the points then add up to. Any other model is refused.
+        constant, whose log the points then add up to. Any other model is refused, and so is one of
+        more than two classes.
 
         Parameters
         ----------

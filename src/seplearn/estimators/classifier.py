@@ -116,6 +116,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         *,
         eval_set: Any = None,
         groups: Any = None,
+        offset: Any = None,
         callback: Callback | None = None,
     ) -> TSLClassifier:
         """Fit the model.
@@ -129,9 +130,13 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         sample_weight : array-like of shape (n,), optional
             Non-negative; a weight is a number of rows.
         eval_set : pair (X, y), optional
-            Rows on which the number of stages is chosen, instead of rows held out of ``X``.
+            Rows on which the number of stages is chosen, instead of rows held out of ``X``; with
+            offsets (X, y, offset).
         groups : array-like of shape (n,), optional
             Rows of one group are held out together when the number of stages is chosen.
+        offset : array-like of shape (n,), optional
+            Added to the log-odds of the second class, and not learned: those that another model
+            gives, say, or that are known. Of more than two classes it is refused.
         callback : callable, optional
             Called as ``callback(stage, record)`` after each new stage; True ends the growth. Of
             more than two classes after each round, with the stage of the first class that got one.
@@ -142,7 +147,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
             The fitted estimator itself.
         """
         with restored_on_failure(self):
-            self._fit(X, y, sample_weight, eval_set, groups, callback)
+            self._fit(X, y, sample_weight, eval_set, groups, offset, callback)
         return self
 
     def _fit(
@@ -152,6 +157,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         sample_weight: Any,
         eval_set: Any,
         groups: Any,
+        offset: Any,
         callback: Callback | None,
     ) -> None:
         check_parameters(CLASSIFIER_PARAMETERS, self.get_params(deep=False))
@@ -160,19 +166,23 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         labels = _labels(y)
         classes, numbers = _numbered(labels)
         _check_constraints(self.monotonic_cst, classes)
+        _check_offset(offset, len(classes))
         weights = _class_weights(self.class_weight, classes, labels)
-        rows = training_rows(X, numbers, sample_weight, groups)
+        rows = training_rows(X, numbers, sample_weight, groups, offset)
         _check_all_weighed(rows, classes)
         rows = rows._replace(weight=rows.weight * weights[rows.y.astype(np.int64)])
         schema = Schema.of(rows.table, name)
-        held_out = None if eval_set is None else _eval_rows(eval_set, schema, classes)
+        held_out = None
+        if eval_set is not None:
+            held_out = _eval_rows(eval_set, schema, classes, offset is not None)
         parameters = self._plain_parameters() | {"loss": LOG_LOSS, "n_classes": len(classes)}
         del parameters["class_weight"]
-        model, history = fit_rows(rows, parameters, Asked(eval_set, groups), held_out, callback)
+        asked = Asked(eval_set, groups, offset)
+        model, history = fit_rows(rows, parameters, asked, held_out, callback)
         self._store(schema, model, history)
         self.classes_ = classes
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Any, offset: Any = None) -> FloatArray:
         """The sums that explanations add up to.
 
         Of two classes the log-odds of the second, shape (n,). Of more the scores of all, shape
@@ -181,17 +191,30 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         Parameters
         ----------
         X : array-like of shape (n, p)
+        offset : array-like of shape (n,), optional
+            Added to the log-odds, as in ``fit``; for two classes only.
         """
-        return self._sums(X)
+        return self._sums(X, offset)
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
         """Probabilities of the classes, shape (n, K).
 
         Parameters
         ----------
         X : array-like of shape (n, p)
+        offset : array-like of shape (n,), optional
+            Added to the log-odds, as in ``fit``; for two classes only.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seplearn import TSLClassifier, datasets
+        >>> X, y = datasets.masked_interaction(300, random_state=0)
+        >>> model = TSLClassifier(n_stages=1, random_state=0).fit(X, y > 0, offset=np.ones(300))
+        >>> model.predict_proba(X[:2], offset=np.ones(2)).shape
+        (2, 2)
         """
-        sums, link = self._sums(X), self.model_.link
+        sums, link = self._sums(X, offset), self.model_.link
         if sums.ndim == 2:
             return class_shares(sums)
         # One minus the other would lose the digits of a small one.
@@ -296,8 +319,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         check_is_fitted(self)
         if not isinstance(self.model_, ClassModels):
             return super().evaluate(X, y, sample_weight, offset=offset, keep=keep)
-        if offset is not None:
-            raise ValueError("offset is for two classes: what is it to be added to, with more?")
+        _check_offset(offset, len(self.classes_))
         rows = known_rows(X, self._outcomes(y), sample_weight)
         shares = class_shares(self.model_.predict(self._codes_of(rows.table)))
         result = ClassEvaluation.of(rows.y, shares, rows.weight)
@@ -312,14 +334,20 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         numbers[known] = _numbers(labels[known], self.classes_, "y")
         return numbers
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def _read_offset(self, offset: Any, n_rows: int) -> FloatArray | None:
+        _check_offset(offset, len(self.classes_))
+        return super()._read_offset(offset, n_rows)
+
+    def predict(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """The class that is most likely, shape (n,).
 
         Parameters
         ----------
         X : array-like of shape (n, p)
+        offset : array-like of shape (n,), optional
+            Added to the log-odds, as in ``fit``; for two classes only.
         """
-        sums = self._sums(X)
+        sums = self._sums(X, offset)
         likely = sums.argmax(axis=1) if sums.ndim == 2 else (sums > 0.0).astype(np.int64)
         labels: NDArray[Any] = self.classes_[likely]
         return labels
@@ -371,6 +399,15 @@ def _check_constraints(directions: Any, classes: NDArray[Any]) -> None:
         )
 
 
+def _check_offset(offset: Any, n_classes: int) -> None:
+    """Log-odds are of two classes; which of several scores a number belongs to it does not say."""
+    if offset is not None and n_classes > 2:
+        raise ValueError(
+            "offset must be None with more than two classes: it is added to the log-odds of two, "
+            f"got {n_classes} classes"
+        )
+
+
 def _class_weights(given: Any, classes: NDArray[Any], labels: NDArray[Any]) -> FloatArray:
     """A weight per class, as many rows as before in all."""
     counts = np.array([np.sum(labels == label) for label in classes], dtype=np.float64)
@@ -402,12 +439,12 @@ def _check_all_weighed(rows: TrainingRows, classes: NDArray[Any]) -> None:
         )
 
 
-def _eval_rows(eval_set: Any, schema: Schema, classes: NDArray[Any]) -> EvalRows:
+def _eval_rows(eval_set: Any, schema: Schema, classes: NDArray[Any], with_offset: bool) -> EvalRows:
     """The rows of an ``eval_set``, whose labels must be known."""
-    pair = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
-    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise TypeError(f"eval_set must be a pair (X, y), got {type(eval_set).__name__}")
-    return eval_rows((pair[0], _numbers(_labels(pair[1]), classes, "eval_set: y")), schema)
+    given = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
+    if isinstance(given, (tuple, list)) and len(given) > 1:
+        given = (given[0], _numbers(_labels(given[1]), classes, "eval_set: y"), *given[2:])
+    return eval_rows(given, schema, with_offset)
 
 
 def _numbers(labels: NDArray[Any], classes: NDArray[Any], name: str) -> FloatArray:

@@ -11,7 +11,7 @@ from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.sepals import SepALSRegressor
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.model.classes import ClassModels
-from seplearn.model.format import read_file
+from seplearn.model.format import StoredModel, read_file
 
 _KINDS: dict[str, type[SeparationEstimator]] = {
     kind._kind: kind for kind in (TSLRegressor, TSLClassifier, SepALSRegressor)
@@ -65,8 +65,7 @@ def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
     if stored.model.link.name not in _LINKS[stored.estimator]:
         link = stored.model.link.name
         raise ModelFormatError(f"{path}: the link {link!r} is not one of {stored.estimator}")
-    if stored.schema.offset is not None and stored.estimator != TSLRegressor._kind:
-        raise ModelFormatError(f"{path}: a column of offsets belongs to a TSLRegressor only")
+    _check_offset(path, stored)
     is_classifier = isinstance(estimator, TSLClassifier)
     if is_classifier != (stored.classes is not None):
         raise ModelFormatError(f"{path}: classes belong to a classifier, and only to it")
@@ -80,6 +79,16 @@ def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
         estimator.classes_ = stored.classes
         _name_by_classes(estimator)
     return estimator
+
+
+def _check_offset(path: str | os.PathLike[str], stored: StoredModel) -> None:
+    offset, link = stored.schema.offset, stored.model.link.name
+    if offset is None or stored.estimator == TSLRegressor._kind:
+        return
+    if link != "logit":
+        raise ModelFormatError(f"{path}: a column of offsets belongs to no model of this kind")
+    if offset.is_exposure:
+        raise ModelFormatError(f"{path}: log-odds have no exposure")
 
 
 def _name_by_classes(estimator: TSLClassifier) -> None:

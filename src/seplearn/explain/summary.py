@@ -246,7 +246,8 @@ def summary(model: Any, *, background: Any = None) -> Summary:
     used = {curve.feature for curve in read_curves(fitted.stages, fitted.effects, fitted.bins)}
     prediction = fitted.predict(rows.codes)
     unit = float(np.abs(prediction).max()) or 1.0
-    mean = float(rows.weight @ prediction)
+    # Between the ends, whatever rounding says: predictions that are all the same have no spread.
+    mean = float(np.clip(rows.weight @ prediction, prediction.min(), prediction.max()))
     return Summary(
         target=subject.schema.target,
         names=subject.names,

@@ -113,17 +113,6 @@ def _product(product: dict[str, Any], inner: Any) -> dict[str, Any]:
     return {"sign": int(product["sign"]), "log_scale": product["log_scale"], "curves": curves}
 
 
-def only_sum(plain: dict[str, Any]) -> dict[str, Any]:
-    """The sum of a document that has one; for exports that know nothing else."""
-    sums = plain["sums"]
-    if len(sums) != 1:
-        raise ValueError(
-            f"the model must have one sum for this export, got one for each of {len(sums)} classes"
-        )
-    terms: dict[str, Any] = sums[0]
-    return terms
-
-
 def level_bins(feature: dict[str, Any]) -> dict[str, int]:
     """The bin of every text that means a level of a categorical feature of a document.
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from seplearn._rules import Choice
-from seplearn.export.json import as_float, level_bins, only_sum
+from seplearn.export.json import as_float, level_bins
 from seplearn.losses.links import LARGEST_LOG as LARGEST_LINKED
 from seplearn.model.stage import LARGEST_LOG
 
@@ -34,19 +34,19 @@ def to_onnx(plain: dict[str, Any], precision: str, explain: bool, missing: str) 
             "to_onnx needs the package onnx: pip install 'seplearn[onnx]'"
         ) from error
     _check_names(plain, missing)
-    terms = only_sum(plain)
     graph = _Graph(plain, precision, onnx)
     bins = graph.bins(missing)
-    start = graph.as_many(terms["intercept"], plain["features"][0]["name"])
-    effects = [graph.curve(one["values"], bins[one["feature"]]) for one in terms["effects"]]
-    stages = [graph.stage(stage, bins, start) for stage in terms["stages"]]
-    total = graph.bounded(-_LARGEST, graph.added([*effects, start, *stages]), _LARGEST)
-    parts, names = [start, *effects, *stages], _part_names(plain, terms)
+    parts, names, totals = [], [], []
+    for k, terms in enumerate(plain["sums"]):
+        own, total = graph.sum(terms, bins)
+        parts += own
+        names += _part_names(plain, terms, k)
+        totals.append(total)
     if plain["offset"] is not None:
         added = graph.offset()
-        total = graph.node("Add", total, added)
+        totals = [graph.node("Add", total, added) for total in totals]
         parts, names = [*parts, added], [*names, "offset"]
-    graph.predict(total)
+    graph.predict(totals)
     if explain:
         graph.output("contributions", graph.node("Concat", *parts, axis=1), len(parts))
     return graph.model(names if explain else None)
@@ -69,10 +69,13 @@ def _check_names(plain: dict[str, Any], missing: str) -> None:
             )
 
 
-def _part_names(plain: dict[str, Any], terms: dict[str, Any]) -> list[str]:
+def _part_names(plain: dict[str, Any], terms: dict[str, Any], k: int) -> list[str]:
+    """What the contributions to a sum are; of several classes with the class they are to."""
+    to = f" of {plain['classes'][k]}" if len(plain["sums"]) > 1 else ""
     effects = [plain["features"][effect["feature"]]["name"] for effect in terms["effects"]]
     stages = [f"stage {s}: {stage['name']}" for s, stage in enumerate(terms["stages"])]
-    return ["intercept", *(f"main effect of {name}" for name in effects), *stages]
+    names = ["intercept", *(f"main effect of {name}" for name in effects), *stages]
+    return [f"{name}{to}" for name in names]
 
 
 class _Graph:
@@ -167,6 +170,14 @@ class _Graph:
         above = self.node("Max", tensor, self.constant([low]))
         return self.node("Min", above, self.constant([high]))
 
+    def sum(self, terms: dict[str, Any], bins: Sequence[str]) -> tuple[list[str], str]:
+        """The constant, main effects and stages of a sum, and what they add up to."""
+        start = self.as_many(terms["intercept"], self._plain["features"][0]["name"])
+        effects = [self.curve(one["values"], bins[one["feature"]]) for one in terms["effects"]]
+        stages = [self.stage(stage, bins, start) for stage in terms["stages"]]
+        total = self.bounded(-_LARGEST, self.added([*effects, start, *stages]), _LARGEST)
+        return [start, *effects, *stages], total
+
     def stage(self, stage: dict[str, Any], bins: Sequence[str], any_rows: str) -> str:
         """The sum of its products, as often as there are rows even where none depends on them."""
         zeros = self.node("Sub", any_rows, any_rows)
@@ -190,9 +201,14 @@ class _Graph:
         number = self.node("Cast", given, to=self._onnx.TensorProto.DOUBLE)
         return self.node("Log", number) if own["is_exposure"] else number
 
-    def predict(self, total: str) -> None:
+    def predict(self, totals: Sequence[str]) -> None:
         """The prediction, of a classifier label and probabilities."""
-        link = self._plain["link"]
+        link, total = self._plain["link"], totals[0]
+        if link == "softmax":
+            together = self.node("Concat", *totals, axis=1)
+            self._output_label(self.node("ArgMax", together, axis=1, keepdims=0))
+            self.output("probabilities", self.node("Softmax", together, axis=1), len(totals))
+            return
         if link == "identity":
             self.output("prediction", total, 1)
             return
@@ -205,17 +221,17 @@ class _Graph:
             self.node("Div", one, self.node("Add", one, self.node("Exp", log_odds)))
             for log_odds in (bounded, self.node("Neg", bounded))
         ]
-        self._output_label(total)
+        is_second = self.node("Greater", total, self.constant([0.0]))
+        self._output_label(self.node("Cast", is_second, to=self._onnx.TensorProto.INT64))
         self.output("probabilities", self.node("Concat", *chances, axis=1), 2)
 
-    def _output_label(self, total: str) -> None:
+    def _output_label(self, place: str) -> None:
+        """The labels at these places."""
         labels = self._plain["classes"]
         is_text = isinstance(labels[0], str)
         known = np.array(labels, dtype=object if is_text else None)
         types, helper = self._onnx.TensorProto, self._onnx.helper
         kind = types.STRING if is_text else helper.np_dtype_to_tensor_dtype(known.dtype)
-        is_second = self.node("Greater", total, self.constant([0.0]))
-        place = self.node("Cast", is_second, to=types.INT64)
         flat = self.node("Reshape", place, self.constant([-1]))
         self.output("label", self.node("Gather", self.constant(known), flat), None, kind)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from seplearn.export.json import as_float, only_sum
+from seplearn.export.json import as_float
 from seplearn.model.stage import LARGEST_LOG
 from seplearn.table.columns import make_frame
 
@@ -74,7 +74,12 @@ def to_scorecard(
     plain: dict[str, Any], scale: float, digits: int | None, library: str | None
 ) -> Scorecard:
     """The scorecard of the model of a document; raises for a model that is none, saying why."""
-    terms = only_sum(plain)
+    terms, *others = plain["sums"]
+    if others:
+        raise ValueError(
+            "a scorecard adds up points to one score, and the probability of one of several "
+            f"classes follows from the scores of all: this model has {len(plain['sums'])} classes"
+        )
     stages = [stage for stage in terms["stages"] if stage["products"]]
     labels = plain["classes"] or ("", "")
     total = _SUMS[plain["link"]].format(second=repr(labels[1]))

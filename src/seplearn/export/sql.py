@@ -1,16 +1,19 @@
-"""A model as one SELECT, in layers: values, logs of products, stages, their sum, the prediction."""
+"""A model as one SELECT, in layers: values, logs of products, stages, their sum, the prediction.
+
+Columns of layers have the number of their sum in their name; of several classes each has one.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from seplearn._errors import out_of_range, wrong_type
 from seplearn._rules import Choice
-from seplearn.export.json import as_float, level_bins, only_sum
+from seplearn.export.json import as_float, level_bins
 from seplearn.losses.links import LARGEST_LOG as LARGEST_LINKED
 from seplearn.model.stage import LARGEST_LOG
 
@@ -19,7 +22,7 @@ _LARGEST = 1.7976931348623157e308
 _TERMS_TOGETHER = 50  # SQLite refuses expressions that are nested deeper than 1000
 _RANGES_TOGETHER = 16
 _OWN_NAMES = ("prediction", "intercept", "offset", "sum")
-_OWN_BEGINNINGS = ("stage ", "main effect of ", "probability of ")
+_OWN_BEGINNINGS = ("stage ", "main effect of ", "probability of ", "sum of ", "intercept of ")
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,9 @@ class Dialect:
         What makes a comparison of texts one of their bytes.
     ignores_case : bool
         Whether two columns must differ by more than their case.
+    apart : str
+        What ends a layer so that it is computed once: databases that put the expression of a
+        column wherever its name stands would compute a sum as often as it is used.
     """
 
     number: str
@@ -56,6 +62,7 @@ class Dialect:
     suffix: str = "e0"
     binary: str = ""
     ignores_case: bool = False
+    apart: str = ""
 
     def real(self, value: float) -> str:
         """A number with all its digits."""
@@ -109,11 +116,12 @@ DIALECTS = {
     ),
     "postgresql": Dialect(
         "double precision", "text", "'Infinity'::float8", "least", "greatest",
-        _postgresql_literal, _NAME, suffix="::float8",
+        _postgresql_literal, _NAME, suffix="::float8", apart=" OFFSET 0",
     ),
     "sqlite": Dialect(
         "REAL", "TEXT", "9e999", "min", "max",
         _with_zeros("char"), _NAME, binary=" COLLATE BINARY", ignores_case=True,
+        apart=" LIMIT -1 OFFSET 0",
     ),
     "bigquery": Dialect(
         "FLOAT64", "STRING", "CAST('inf' AS FLOAT64)", "LEAST", "GREATEST",
@@ -137,21 +145,23 @@ def to_sql(
     own = DIALECTS[dialect]
     source = ".".join(own.identifier(part) for part in _table_parts(table))
     _check_names(plain, own, dialect, keep)
-    terms = only_sum(plain)
     kept = [(f"keep_{k}", name) for k, name in enumerate(keep)]
     carried = [(alias, alias) for alias, _ in kept]
     if plain["offset"] is not None:
         carried.append(("offset_value", "offset_value"))
+    told_later = [*_carried_effects(plain), *_carried_stages(plain)] if explain else []
     layers = [
         [*((alias, own.identifier(name)) for alias, name in kept), *_values(plain, own)],
-        [*carried, *_effects(plain, terms, own), *_logs(plain, terms, own)],
-        [*carried, *_carried_effects(terms), *_stages(terms, own)],
-        [*carried, *_carried_effects(terms), *_carried_stages(terms), _total(plain, terms, own)],
+        [*carried, *_effects(plain, own), *_logs(plain, own)],
+        [*carried, *_carried_effects(plain), *_stages(plain, own)],
+        [*carried, *told_later, *_totals(plain, own)],
     ]
+    if plain["link"] == "softmax":
+        layers += _softmax_layers([*carried, *told_later], len(plain["sums"]), own)
     query = source
     for depth, columns in enumerate(layers):
-        query = _select(columns, query, f"layer_{depth}")
-    told = [*_output(plain, own), *(_parts(plain, terms, own) if explain else [])]
+        query = _select(columns, query, f"layer_{depth}", own.apart if depth else "")
+    told = [*_output(plain, own), *(_parts(plain, own) if explain else [])]
     final = [(own.identifier(name), alias) for alias, name in kept]
     final += [(own.identifier(_alias(name, dialect)), expression) for name, expression in told]
     names = ", ".join(ascii(feature["name"]) for feature in plain["features"])
@@ -203,13 +213,15 @@ def _alias(name: str, dialect: str) -> str:
     return re.sub(r"[^\w &%=+:'<>#|-]", "_", name) if dialect == "bigquery" else name
 
 
-def _select(columns: Sequence[tuple[str, str]], source: str, alias: str | None) -> str:
+def _select(
+    columns: Sequence[tuple[str, str]], source: str, alias: str | None, end: str = ""
+) -> str:
     """A SELECT; as a part of another one in brackets, with a name.
 
     A column that is handed on has its own name as its expression.
     """
     body = ",\n".join(e if e == name else f"{e} AS {name}" for name, e in columns) or "1 AS nothing"
-    text = f"SELECT\n{body}\nFROM {source}"
+    text = f"SELECT\n{body}\nFROM {source}{end}"
     return text if alias is None else f"(\n{text}\n) AS {alias}"
 
 
@@ -236,87 +248,145 @@ def _values(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
     return columns
 
 
-def _effects(plain: dict[str, Any], terms: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
+def _effects(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
     columns = []
-    for effect in terms["effects"]:
-        j = effect["feature"]
-        columns.append((f"effect_{j}", _curve(plain["features"][j], j, effect["values"], own)))
+    for k, terms in enumerate(plain["sums"]):
+        for effect in terms["effects"]:
+            j = effect["feature"]
+            curve = _curve(plain["features"][j], j, effect["values"], own)
+            columns.append((f"effect_{k}_{j}", curve))
     return columns
 
 
-def _carried_effects(terms: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(f"effect_{e['feature']}", f"effect_{e['feature']}") for e in terms["effects"]]
+def _carried_effects(plain: dict[str, Any]) -> list[tuple[str, str]]:
+    sums = enumerate(plain["sums"])
+    names = [f"effect_{k}_{e['feature']}" for k, terms in sums for e in terms["effects"]]
+    return [(name, name) for name in names]
 
 
-def _carried_stages(terms: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(f"stage_{s}", f"stage_{s}") for s in range(len(terms["stages"]))]
+def _carried_stages(plain: dict[str, Any]) -> list[tuple[str, str]]:
+    sums = enumerate(plain["sums"])
+    names = [f"stage_{k}_{s}" for k, terms in sums for s in range(len(terms["stages"]))]
+    return [(name, name) for name in names]
 
 
-def _logs(plain: dict[str, Any], terms: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
+def _products(plain: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """All products, with the end of the names of their columns."""
+    for k, terms in enumerate(plain["sums"]):
+        for s, stage in enumerate(terms["stages"]):
+            for p, product in enumerate(stage["products"]):
+                yield f"{k}_{s}_{p}", product
+
+
+def _logs(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
     """The log of every product's size, and its sign where that depends on the row."""
     columns = []
-    for s, stage in enumerate(terms["stages"]):
-        for p, product in enumerate(stage["products"]):
-            curves = [(plain["features"][c["feature"]], c) for c in product["curves"]]
-            logs = [_curve(f, c["feature"], c["log_size"], own) for f, c in curves]
-            total = _added([*logs, own.real(product["log_scale"])])
-            columns.append((f"log_{s}_{p}", total))
-            signs = [
-                _curve(f, c["feature"], [1.0 - 2.0 * b for b in c["negative"]], own)
-                for f, c in curves
-                if "negative" in c
-            ]
-            if signs:
-                columns.append((f"sign_{s}_{p}", " * ".join(signs)))
+    for place, product in _products(plain):
+        curves = [(plain["features"][c["feature"]], c) for c in product["curves"]]
+        logs = [_curve(f, c["feature"], c["log_size"], own) for f, c in curves]
+        total = _added([*logs, own.real(product["log_scale"])])
+        columns.append((f"log_{place}", total))
+        signs = [
+            _curve(f, c["feature"], [1.0 - 2.0 * b for b in c["negative"]], own)
+            for f, c in curves
+            if "negative" in c
+        ]
+        if signs:
+            columns.append((f"sign_{place}", " * ".join(signs)))
     return columns
 
 
-def _stages(terms: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
+def _stages(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
+    values: dict[str, list[str]] = {name: [] for name, _ in _carried_stages(plain)}
+    for place, product in _products(plain):
+        value = f"exp({own.between(_SMALLEST_LOG, f'log_{place}', LARGEST_LOG)})"
+        if any("negative" in curve for curve in product["curves"]):
+            value = f"sign_{place} * {value}"
+        stage = f"stage_{place.rpartition('_')[0]}"
+        values[stage].append(f"{'- ' if product['sign'] < 0 else ''}{value}")
+    return [(name, _added(parts) or own.real(0.0)) for name, parts in values.items()]
+
+
+def _totals(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
     columns = []
-    for s, stage in enumerate(terms["stages"]):
-        values = []
-        for p, product in enumerate(stage["products"]):
-            value = f"exp({own.between(_SMALLEST_LOG, f'log_{s}_{p}', LARGEST_LOG)})"
-            if any("negative" in curve for curve in product["curves"]):
-                value = f"sign_{s}_{p} * {value}"
-            values.append(f"{'- ' if product['sign'] < 0 else ''}{value}")
-        columns.append((f"stage_{s}", _added(values) or own.real(0.0)))
+    for k, terms in enumerate(plain["sums"]):
+        names = [f"effect_{k}_{effect['feature']}" for effect in terms["effects"]]
+        names += [f"stage_{k}_{s}" for s in range(len(terms["stages"]))]
+        total = _added([own.real(terms["intercept"]), *names])
+        bounded = own.between(-_LARGEST, total, _LARGEST)
+        added = "" if plain["offset"] is None else " + offset_value"
+        columns.append((f"total_{k}", f"{bounded}{added}"))
     return columns
 
 
-def _total(plain: dict[str, Any], terms: dict[str, Any], own: Dialect) -> tuple[str, str]:
-    names = [name for name, _ in (*_carried_effects(terms), *_carried_stages(terms))]
-    total = _added([own.real(terms["intercept"]), *names])
-    bounded = own.between(-_LARGEST, total, _LARGEST)
-    return "total", bounded if plain["offset"] is None else f"{bounded} + offset_value"
+def _softmax_layers(
+    carried: Sequence[tuple[str, str]], n_classes: int, own: Dialect
+) -> list[list[tuple[str, str]]]:
+    """The largest score, and what the probability of every class is proportional to.
+
+    Halves are taken from each other: the difference of huge numbers would be beyond all numbers,
+    which some databases refuse.
+    """
+    names = [f"total_{k}" for k in range(n_classes)]
+    totals = [(name, name) for name in names]
+    two, floor = own.real(2.0), own.real(_SMALLEST_LOG / 2)
+    halves = [f"{own.greatest}({name} / {two} - top / {two}, {floor})" for name in names]
+    sizes = [(f"size_{k}", f"exp({two} * {half})") for k, half in enumerate(halves)]
+    return [
+        [*carried, *totals, ("top", f"{own.greatest}({', '.join(names)})")],
+        [*carried, *totals, ("top", "top"), *sizes],
+    ]
 
 
 def _output(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
     """The prediction, of a classifier with the probability of every class."""
     if plain["link"] == "identity":
-        return [("prediction", "total")]
+        return [("prediction", "total_0")]
     if plain["link"] == "log":
-        return [("prediction", f"exp({own.between(-LARGEST_LINKED, 'total', LARGEST_LINKED)})")]
+        return [("prediction", f"exp({own.between(-LARGEST_LINKED, 'total_0', LARGEST_LINKED)})")]
+    names = [f"probability of {label}" for label in plain["classes"]]
+    if plain["link"] == "softmax":
+        return _softmax_output(plain["classes"], names, own)
     first, second = (_label(label, own) for label in plain["classes"])
     chances = [
         f"1 / (1 + exp({own.between(-LARGEST_LINKED, log_odds, LARGEST_LINKED)}))"
-        for log_odds in ("total", "- total")
+        for log_odds in ("total_0", "- total_0")
     ]
-    likelier = f"CASE WHEN total > 0 THEN {second} ELSE {first} END"
-    names = [f"probability of {label}" for label in plain["classes"]]
+    likelier = f"CASE WHEN total_0 > 0 THEN {second} ELSE {first} END"
     return [("prediction", likelier), *zip(names, chances, strict=True)]
 
 
-def _parts(plain: dict[str, Any], terms: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
-    """What adds up to the prediction, or to the column ``sum`` that a link makes it of."""
-    columns = [] if plain["link"] == "identity" else [("sum", "total")]
-    columns.append(("intercept", own.real(terms["intercept"])))
-    if plain["offset"] is not None:
-        columns.append(("offset", "offset_value"))
-    for effect in terms["effects"]:
-        name = plain["features"][effect["feature"]]["name"]
-        columns.append((f"main effect of {name}", f"effect_{effect['feature']}"))
-    return columns + [(f"stage {s}", f"stage_{s}") for s in range(len(terms["stages"]))]
+def _softmax_output(
+    classes: Sequence[Any], names: Sequence[str], own: Dialect
+) -> list[tuple[str, str]]:
+    """The first class whose score is the largest, and the shares of all."""
+    *others, last = (_label(label, own) for label in classes)
+    cases = [(f"total_{k} = top", label) for k, label in enumerate(others)]
+    everything = _added([f"size_{k}" for k in range(len(classes))])
+    shares = [f"size_{k} / ({everything})" for k in range(len(classes))]
+    return [("prediction", _cases(cases, last)), *zip(names, shares, strict=True)]
+
+
+def _parts(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
+    """What adds up to the prediction, or to the column ``sum`` that a link makes it of.
+
+    Of several classes the names of columns end with that of the class.
+    """
+    columns = []
+    for k, terms in enumerate(plain["sums"]):
+        label = plain["classes"][k] if len(plain["sums"]) > 1 else None
+        of, on = ("", "") if label is None else (f" of {label}", f" for {label}")
+        if plain["link"] != "identity":
+            columns.append((f"sum{of}", f"total_{k}"))
+        columns.append((f"intercept{of}", own.real(terms["intercept"])))
+        if plain["offset"] is not None:
+            columns.append(("offset", "offset_value"))
+        for effect in terms["effects"]:
+            j = effect["feature"]
+            name = plain["features"][j]["name"]
+            columns.append((f"main effect of {name}{on}", f"effect_{k}_{j}"))
+        columns += [(f"stage {s}{of}", f"stage_{k}_{s}") for s in range(len(terms["stages"]))]
+    return columns
 
 
 def _label(label: Any, own: Dialect) -> str:

@@ -252,19 +252,39 @@ class ClassEvaluation:
         Share of the rows whose class was the most likely one.
     of_class : tuple of Evaluation
         The probability of every class beside whether it happened, 1 or 0.
+    confusion : tuple of tuples of float
+        Of the rows of every class, how many (by weight) were called each class: those that the
+        most likely one is. Empty in evaluations that were kept without it.
 
     Examples
     --------
     >>> import numpy as np
     >>> shares = np.array([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])
-    >>> ClassEvaluation.of(np.array([0.0, 1.0]), shares).accuracy
-    0.5
+    >>> found = ClassEvaluation.of(np.array([0.0, 1.0]), shares)
+    >>> found.accuracy, found.confusion[1]
+    (0.5, (0.0, 0.0, 1.0))
     """
 
     n_rows: int
     log_loss: float
     accuracy: float
     of_class: tuple[Evaluation, ...]
+    confusion: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Log-loss and accuracy by name, as evaluations of other models have theirs."""
+        return {"log-loss": self.log_loss, "accuracy": self.accuracy}
+
+    @property
+    def explained(self) -> float | None:
+        """One minus the log-loss beside that of the classes' own shares; None if unknown."""
+        pairs = np.array(self.confusion or [[0.0]])
+        happened = (pairs / (pairs.max() or 1.0)).sum(axis=1)
+        if np.count_nonzero(happened) < 2:
+            return None
+        share = happened[happened > 0] / happened.sum()
+        return 1.0 - self.log_loss / float(-np.sum(share * np.log(share)))
 
     @staticmethod
     def of(
@@ -272,8 +292,9 @@ class ClassEvaluation:
     ) -> ClassEvaluation:
         """Compare probabilities (n, K) with the numbers of the classes that happened."""
         weight = np.ones(len(numbers)) if weight is None else weight
-        own = shares[np.arange(len(numbers)), numbers.astype(np.int64)]
-        right = (shares.argmax(axis=1) == numbers).astype(np.float64)
+        actual, called = numbers.astype(np.int64), shares.argmax(axis=1)
+        own = shares[np.arange(len(numbers)), actual]
+        right = (called == actual).astype(np.float64)
         return ClassEvaluation(
             n_rows=len(numbers),
             log_loss=_mean(-np.log(np.maximum(own, _SMALLEST_SHARE)), weight),
@@ -282,6 +303,7 @@ class ClassEvaluation:
                 Evaluation.of((numbers == k).astype(np.float64), log_odds, weight, loss=LogLoss())
                 for k, log_odds in enumerate(_log_odds(shares).T)
             ),
+            confusion=_pairs_counted(actual, called, weight, shares.shape[1]),
         )
 
     def to_plain(self) -> dict[str, Any]:
@@ -291,21 +313,40 @@ class ClassEvaluation:
             "log_loss": self.log_loss,
             "accuracy": self.accuracy,
             "of_class": [one.to_plain() for one in self.of_class],
+            "confusion": [list(row) for row in self.confusion],
         }
 
     @staticmethod
     def from_plain(values: Any, n_classes: int) -> ClassEvaluation:
         """Read what :meth:`to_plain` wrote; raise ModelFormatError for anything else."""
         names = {field.name for field in fields(ClassEvaluation)}
-        given = table(values, names, "the evaluation")
-        own = given["of_class"]
+        lacks = isinstance(values, dict) and "confusion" not in values
+        given = table(values | {"confusion": []} if lacks else values, names, "the evaluation")
+        own, pairs = given["of_class"], given["confusion"]
         require(isinstance(own, list) and len(own) == n_classes, "evaluations of the classes")
+        require(isinstance(pairs, list), "confusion of the evaluation")
+        confusion = tuple(_numbers(row) for row in pairs)
+        sizes = [len(row) for row in confusion]
+        require(sizes in ([], [n_classes] * n_classes), "confusion of the evaluation")
+        require(all(size >= 0.0 for row in confusion for size in row), "negative confusion")
         return ClassEvaluation(
             n_rows=count(given["n_rows"]),
             log_loss=finite(given["log_loss"]),
             accuracy=finite(given["accuracy"]),
             of_class=tuple(Evaluation.from_plain(one) for one in own),
+            confusion=confusion,
         )
+
+
+def _pairs_counted(
+    actual: IntArray, called: IntArray, weight: FloatArray, n_classes: int
+) -> tuple[tuple[float, ...], ...]:
+    """The weight of the rows of every class (first) that were called every class."""
+    largest = float(weight.max())
+    places = actual * n_classes + called
+    sums = np.bincount(places, weights=weight / largest, minlength=n_classes**2)
+    rows = sums.reshape(n_classes, n_classes).tolist()
+    return tuple(tuple(_times(size, largest) for size in row) for row in rows)
 
 
 def _log_odds(shares: FloatArray) -> FloatArray:

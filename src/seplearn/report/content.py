@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,23 +13,32 @@ from seplearn import explain
 from seplearn._errors import wrong_type
 from seplearn._rules import Interval
 from seplearn.estimators.base import SeparationEstimator
+from seplearn.estimators.class_view import ClassView
+from seplearn.estimators.classifier import TSLClassifier
 from seplearn.explain.subject import Subject
-from seplearn.export.describe import describe
+from seplearn.export.describe import describe_feature, describe_stage
 from seplearn.kernels.arrays import FloatArray
+from seplearn.losses.links import class_shares
+from seplearn.model.classes import ClassModels
+from seplearn.model.evaluation import ClassEvaluation, Evaluation
+from seplearn.model.reading import brief
 from seplearn.model.reference import Reference
+from seplearn.model.stage import Stage
 from seplearn.report.rows import given_rows, reference_rows
+from seplearn.table.binning import Bins
 from seplearn.table.columns import Table, open_table, read_target
 
 _N_BACKGROUND = 1_000
 _FEWEST_BACKGROUND = 100  # fewer rows say nothing about what matters
 _N_PAIRS = 10
-_MOST_CLASSES = 2
+
+_Sum: TypeAlias = "SeparationEstimator | ClassView"  # what has one sum to explain
 
 
 def page_content(
     model: Any, X: Any, y: Any, offset: Any, title: str | None, n_rows: int, random_state: int
 ) -> dict[str, Any]:
-    """Everything the scripts of the page read."""
+    """Everything the scripts of the page read; ``sums`` has one sum, or one for every class."""
     _check(model, X, y, n_rows)
     outcomes = None if y is None else _known_or_nan(model, y)
     table = None if X is None else open_table(X)
@@ -37,24 +46,21 @@ def page_content(
     if table is not None and (background is None or table.n_rows >= _FEWEST_BACKGROUND):
         background = _drawn(model, table, random_state)
     name = model.target_name_ or "the target"
-    names = model.stage_names_
-    description = describe(model.model_, model._schema.labels)
+    bins, offset_column = model.model_.bins, model.offset_column_
     return {
         "title": title or f"What the model says about {name}",
         "target": name,
         "library": version("seplearn"),
         "kind": model._kind,
-        "intercept": description["intercept"],
-        "effects": _encoded(description["effects"]),
-        "effect_bands": _effect_bands(model),
-        "features": [_encoded(feature) for feature in description["features"]],
-        "stages": [
-            _encoded(_page_stage(stage)) | {"name": names[s], "bands": _bands(model, s)}
-            for s, stage in enumerate(description["stages"])
+        "link": model.model_.link.name,
+        "classes": [str(label) for label in getattr(model, "classes_", ())] or None,
+        "offset": None if offset_column is None else offset_column._asdict(),
+        "features": [
+            _encoded(describe_feature(label, axis, bins.frequencies[bins.axis(j)]))
+            for j, (label, axis) in enumerate(zip(model._schema.labels, bins.axes, strict=True))
         ],
+        "sums": _sums(model, background),
         "quality": _qualities(model, X, y, outcomes, offset),
-        **_meaning(model, background),
-        **_explained(model, background),
         "rows": reference_rows(model.model_, n_rows)
         if table is None
         else given_rows(model, table, outcomes, n_rows, random_state),
@@ -66,9 +72,6 @@ def _check(model: Any, X: Any, y: Any, n_rows: int) -> None:
     if not isinstance(model, SeparationEstimator):
         raise wrong_type("model", "a fitted estimator of seplearn", model)
     check_is_fitted(model)
-    n_classes = len(getattr(model, "classes_", ()))
-    if n_classes > _MOST_CLASSES:
-        raise ValueError(f"the page shows classifiers of two classes, got {n_classes} classes")
     if X is None and y is not None:
         raise ValueError("y must come with X, the rows it belongs to")
     Interval(0, whole=True).check("n_rows", n_rows)
@@ -89,23 +92,51 @@ def _spread(values: FloatArray) -> float:
 
 
 def _known_or_nan(model: SeparationEstimator, y: Any) -> FloatArray:
-    """Outcomes as numbers, of a classifier 0 and 1; NaN where one is not known."""
+    """Outcomes as numbers, of a classifier those of the classes; NaN where one is not known."""
     return np.asarray(read_target(model._outcomes(y)), dtype=np.float64)
 
 
-def _meaning(model: SeparationEstimator, background: Reference | None) -> dict[str, Any]:
-    """What the sum of all parts is, and what the link makes of it."""
-    subject, link = Subject.of(model), model.model_.link
+def _sums(model: SeparationEstimator, background: Reference | None) -> list[dict[str, Any]]:
+    """What the page tells of the only sum of a model, or of the score of every class."""
     sums = None if background is None else model.model_.predict(background.codes)
-    offset = model.offset_column_
+    if not isinstance(model, TSLClassifier) or not isinstance(model.model_, ClassModels):
+        responses = None if sums is None else model.model_.link.inverse(sums)
+        return [_sum(model, Subject.of(model).response, sums, responses, background)]
+    shares = None if sums is None else class_shares(sums)
+    return [
+        _sum(
+            model.for_class(label), f"probability of {brief(str(label))}",
+            None if sums is None else sums[:, k], None if shares is None else shares[:, k],
+            background,
+        )
+        for k, label in enumerate(model.classes_.tolist())
+    ]  # fmt: skip
+
+
+def _sum(
+    view: _Sum,
+    response: str,
+    sums: FloatArray | None,
+    responses: FloatArray | None,
+    background: Reference | None,
+) -> dict[str, Any]:
+    """Constant, main effects and stages, what they add up to and what follows from that."""
+    subject = Subject.of(view)
+    model, names = subject.model, subject.stage_names
     return {
-        "link": link.name,
+        "intercept": model.intercept,
+        "effects": _encoded(model.effects),
+        "effect_bands": _effect_bands(view),
+        "stages": [
+            _encoded(_page_stage(stage, model.bins))
+            | {"name": names[s], "bands": _bands(view, s, stage.features(model.bins))}
+            for s, stage in enumerate(model.stages)
+        ],
         "quantity": subject.quantity,
-        "response": subject.response,
+        "response": response,
         "spread": None if sums is None else _spread(sums),
-        "response_spread": None if sums is None else _spread(link.inverse(sums)),
-        "classes": [str(label) for label in getattr(model, "classes_", ())] or None,
-        "offset": None if offset is None else offset._asdict(),
+        "response_spread": None if responses is None else _spread(responses),
+        **_explained(view, background),
     }
 
 
@@ -115,35 +146,57 @@ def _qualities(
     """Errors on the rows given, and those remembered by the model."""
     given, kept = [], model.evaluation_
     if outcomes is not None and not np.isnan(outcomes).all():
-        given = [model.evaluate(X, y, offset=offset).to_plain() | {"where": "given"}]
-    return given if kept is None else [*given, kept.to_plain() | {"where": "kept"}]
+        given = [_quality(model.evaluate(X, y, offset=offset), "given")]
+    return given if kept is None else [*given, _quality(kept, "kept")]
 
 
-def _page_stage(description: dict[str, Any]) -> dict[str, Any]:
-    """A stage as the page has it: of two products it makes the factors of backbone and tilt."""
-    if description["kind"] != "two products":
-        return description
+def _quality(result: Evaluation | ClassEvaluation, where: str) -> dict[str, Any]:
+    shared = {"scores": result.scores, "explained": result.explained, "where": where}
+    return result.to_plain() | shared
+
+
+def _page_stage(stage: Stage, bins: Bins) -> dict[str, Any]:
+    """A stage as the page has it: curves of its own features only, as all others are flat.
+
+    Of two products it makes the factors itself, of backbone and tilt.
+    """
+    description = describe_stage(stage, bins)
+    own = [bins.axis(j) for j in description["features"]]
+
+    def cut(values: Any) -> Any:
+        return None if values is None else np.concatenate([values[:0], *(values[a] for a in own)])
+
+    is_told = description["kind"] == "two products"
     return description | {
-        "products": [part | {"log_factors": None} for part in description["products"]]
+        "log_backbone": cut(description["log_backbone"]),
+        "tilt": cut(description["tilt"]),
+        "products": [
+            part
+            | {
+                "log_factors": None if is_told else cut(part["log_factors"]),
+                "negative": cut(part["negative"]),
+            }
+            for part in description["products"]
+        ],
     }
 
 
-def _bands(model: SeparationEstimator, s: int) -> dict[str, Any]:
+def _bands(view: _Sum, s: int, features: tuple[int, ...]) -> dict[str, Any]:
     """Bands of the curves by which a stage is read."""
-    curves = explain.curves(model, s)
+    curves = explain.curves(view, s)
     bands: dict[str, Any] = {}
     for part in ("backbone", "tilt"):
-        if part in curves[0].bands:
-            ends = np.concatenate([curve.bands[part] for curve in curves], axis=1)
+        if features and part in curves[0].bands:
+            ends = np.concatenate([curves[j].bands[part] for j in features], axis=1)
             bands[part] = _rounded(np.log(ends) if part == "backbone" else ends)
     return bands
 
 
-def _effect_bands(model: SeparationEstimator) -> dict[str, Any] | None:
+def _effect_bands(view: _Sum) -> dict[str, Any] | None:
     """Bands of the main effects, if there are any."""
-    if model.model_.effects is None or not model.model_.replicates:
+    if view.model_.effects is None or not view.model_.replicates:
         return None
-    return _rounded(np.concatenate(explain.main_effects(model).bands, axis=1))
+    return _rounded(np.concatenate(explain.main_effects(view).bands, axis=1))
 
 
 def _encoded(value: Any) -> Any:
@@ -157,14 +210,14 @@ def _encoded(value: Any) -> Any:
     return _bytes(value.astype(np.uint8)) if value.dtype == np.bool_ else _doubles(value)
 
 
-def _explained(model: SeparationEstimator, background: Reference | None) -> dict[str, Any]:
+def _explained(view: _Sum, background: Reference | None) -> dict[str, Any]:
     """Explanations that average over rows; None where there are no rows to average over."""
     if background is None:
         return dict.fromkeys(("summary", "roles", "effect_roles", "matters", "pairs"))
-    roles = explain.roles(model, background=background)
-    summary = explain.summary(model, background=background)
+    roles = explain.roles(view, background=background)
+    summary = explain.summary(view, background=background)
     together = summary.interactions
-    paper = explain.importance(model, kind="paper", background=background)
+    paper = explain.importance(view, kind="paper", background=background)
     first, second = np.triu_indices(len(together.names), 1)
     order = np.argsort(-together.pairwise[first, second], kind="stable")[:_N_PAIRS]
     return {

@@ -8,7 +8,7 @@ import numpy as np
 
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.kernels.arrays import FloatArray
-from seplearn.model.model import SeparationModel
+from seplearn.model.classes import Model
 from seplearn.table.binning import Axis
 from seplearn.table.columns import Table, is_missing, level_name
 from seplearn.table.description import AxisDescription
@@ -40,7 +40,7 @@ def given_rows(
     ]
 
 
-def reference_rows(model: SeparationModel, n_rows: int) -> list[dict[str, Any]]:
+def reference_rows(model: Model, n_rows: int) -> list[dict[str, Any]]:
     """The rows that the model keeps: the number of a bin for every feature."""
     if model.reference is None:
         return []

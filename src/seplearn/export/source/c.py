@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from seplearn.export.json import level_bins, only_sum
+from seplearn.export.json import level_bins
 from seplearn.export.source.text import head_lines, joined, listed, numbers
 from seplearn.losses.links import LARGEST_LOG as LARGEST_LINKED
 from seplearn.model.stage import LARGEST_LOG
@@ -44,6 +44,13 @@ typedef struct {
     const seplearn_curve *curves;
 } seplearn_product;
 typedef struct { int n_products; const seplearn_product *products; } seplearn_stage;
+typedef struct {
+    double intercept;
+    int n_effects;
+    const seplearn_effect *effects;
+    int n_stages;
+    const seplearn_stage *stages;
+} seplearn_sum;
 """
 
 _FUNCTIONS = """
@@ -95,24 +102,33 @@ static double value_of_product(const seplearn_product *product, const int *bins)
 
 _SUM = """
 /* Writes main effects and stages to parts, and returns what they add up to with the constant. */
-static double sum_of_row(const struct row *row, double *parts)
+static double sum_of_bins(const seplearn_sum *terms, const int *bins, double *parts)
 {
-    int bins[N_FEATURES], k, p;
+    int k, p;
     double total = 0.0;
-    find_bins(row, bins);
-    for (k = 0; k < N_EFFECTS; k++) {
-        parts[k] = effects[k].values[bins[effects[k].feature]];
+    for (k = 0; k < terms->n_effects; k++) {
+        parts[k] = terms->effects[k].values[bins[terms->effects[k].feature]];
         total += parts[k];
     }
-    total += INTERCEPT;
-    for (k = 0; k < N_STAGES; k++) {
+    total += terms->intercept;
+    for (k = 0; k < terms->n_stages; k++) {
+        const seplearn_stage *stage = &terms->stages[k];
         double value = 0.0;
-        for (p = 0; p < stages[k].n_products; p++)
-            value += value_of_product(&stages[k].products[p], bins);
-        parts[N_EFFECTS + k] = value;
+        for (p = 0; p < stage->n_products; p++)
+            value += value_of_product(&stage->products[p], bins);
+        parts[terms->n_effects + k] = value;
         total += value;
     }
     return fmin(fmax(total, -LARGEST), LARGEST);
+}
+"""
+
+_ONE_SUM = """
+static double sum_of_row(const struct row *row, double *parts)
+{
+    int bins[N_FEATURES];
+    find_bins(row, bins);
+    return sum_of_bins(&sums[0], bins, parts);
 }
 """
 
@@ -142,23 +158,70 @@ static double probability(double log_odds)
     return log_odds > -LARGEST_SUM ? small / (1.0 + small) : 0.0;
 }
 
-/* The probability of every class, in the order of class_names. */
-void predict_proba(const struct row *row, double probabilities[2])
+/* The probability of every class, in the order of class_names; offset, 0 if there is none, is
+ * added to the log-odds. */
+void predict_proba(const struct row *row, double offset, double probabilities[2])
 {
     double parts[N_PARTS + 1];
-    double log_odds = sum_of_row(row, parts);
+    double log_odds = sum_of_row(row, parts) + offset;
     probabilities[0] = probability(-log_odds);
     probabilities[1] = probability(log_odds);
 }
 
 /* The likelier class, as its place in class_names. */
-int predict(const struct row *row)
+int predict(const struct row *row, double offset)
 {
     double parts[N_PARTS + 1];
-    return sum_of_row(row, parts) > 0.0;
+    return sum_of_row(row, parts) + offset > 0.0;
+}
+""",
+    "softmax": """
+/* The score of every class; returns the place of the largest. */
+static int scores_of_row(const struct row *row, double scores[N_CLASSES])
+{
+    int bins[N_FEATURES], k, likeliest = 0;
+    double parts[N_PARTS + 1];
+    find_bins(row, bins);
+    for (k = 0; k < N_CLASSES; k++) {
+        scores[k] = sum_of_bins(&sums[k], bins, parts);
+        if (scores[k] > scores[likeliest])
+            likeliest = k;
+    }
+    return likeliest;
+}
+
+/* The probability of every class, in the order of class_names. */
+void predict_proba(const struct row *row, double probabilities[N_CLASSES])
+{
+    double scores[N_CLASSES], total = 0.0;
+    int k, likeliest = scores_of_row(row, scores);
+    for (k = 0; k < N_CLASSES; k++) {
+        probabilities[k] = exp(scores[k] - scores[likeliest]);
+        total += probabilities[k];
+    }
+    for (k = 0; k < N_CLASSES; k++)
+        probabilities[k] /= total;
+}
+
+/* The likeliest class, as its place in class_names. */
+int predict(const struct row *row)
+{
+    double scores[N_CLASSES];
+    return scores_of_row(row, scores);
 }
 """,
 }
+
+_EXPLAIN_CLASSES = """
+/* Writes what adds up to the score of a class, given by its place in class_names, beside
+ * intercepts[place], and returns the score; n_parts[place] of part_names[place] tell what. */
+double explain(const struct row *row, int place, double parts[N_PARTS + 1])
+{
+    int bins[N_FEATURES];
+    find_bins(row, bins);
+    return sum_of_bins(&sums[place], bins, parts);
+}
+"""
 
 _EXPLAIN = """
 /* Writes what adds up to the sum, beside INTERCEPT, and returns the sum; see part_names. */
@@ -172,39 +235,46 @@ double explain(const struct row *row, double parts[N_PARTS + 1])
 def c_source(plain: dict[str, Any], explain: bool) -> str:
     """A file with ``struct row`` and ``predict``, of a classifier ``predict_proba`` too.
 
-    With ``explain`` there is a function of that name for the parts of the sum.
+    With ``explain`` there is a function of that name for the parts of the sum, or of one class.
     """
     fields = _field_names([feature["name"] for feature in plain["features"]])
-    terms = only_sum(plain)
     head = "\n".join(f" * {line}" for line in head_lines(plain))
     parts = [
         f"/*\n{head}\n */",
         _TYPES,
-        _constants(plain, terms),
+        _constants(plain),
         _row_struct(plain["features"], fields),
         *_bins(plain["features"]),
-        *_curves(terms),
+        *(part for k, terms in enumerate(plain["sums"]) for part in _curves(f"sum_{k}", terms)),
+        _sums(plain["sums"]),
     ]
     if plain["classes"] is not None:
         labels = [_text(str(label)) for label in plain["classes"]]
         parts.append(listed(labels, "const char *const class_names[] = {", "};"))
     text = "\n".join(parts) + "\n" + _FUNCTIONS + _find_bins(plain["features"], fields) + _SUM
-    text += _PREDICT[plain["link"]]
-    return text + (_part_names(plain, terms) + _EXPLAIN if explain else "")
+    has_classes = len(plain["sums"]) > 1
+    text += ("" if has_classes else _ONE_SUM) + _PREDICT[plain["link"]]
+    if not explain:
+        return text
+    if has_classes:
+        return text + _names_by_class(plain) + _EXPLAIN_CLASSES
+    return text + _names(plain) + _EXPLAIN
 
 
-def _constants(plain: dict[str, Any], terms: dict[str, Any]) -> str:
-    sizes = {
-        "N_FEATURES": len(plain["features"]),
-        "N_EFFECTS": len(terms["effects"]),
-        "N_STAGES": len(terms["stages"]),
-    }
-    lines = [f"#define {name} {size}" for name, size in sizes.items()]
+def _constants(plain: dict[str, Any]) -> str:
+    sums = plain["sums"]
+    most = max(len(terms["effects"]) + len(terms["stages"]) for terms in sums)
+    lines = [
+        f"#define N_FEATURES {len(plain['features'])}",
+        f"#define N_PARTS {most} /* main effects and stages{', at most' * (len(sums) > 1)} */",
+    ]
+    if len(sums) == 1:
+        lines.append(f"#define INTERCEPT ({sums[0]['intercept']!r})")
+    else:
+        lines.append(f"#define N_CLASSES {len(sums)}")
     return "\n".join(
         [
             *lines,
-            "#define N_PARTS (N_EFFECTS + N_STAGES)",
-            f"#define INTERCEPT ({terms['intercept']!r})",
             f"#define LARGEST_LOG {LARGEST_LOG!r} /* of a product; more is beyond all numbers */",
             f"#define LARGEST_SUM {LARGEST_LINKED!r} /* its exponential is nearly the largest */",
             "#define LARGEST 1.7976931348623157e308",
@@ -251,24 +321,35 @@ def _find_bins(features: list[dict[str, Any]], fields: list[str]) -> str:
     return f"\nstatic void find_bins(const struct row *row, int *bins)\n{{\n{body}\n}}\n"
 
 
-def _curves(terms: dict[str, Any]) -> list[str]:
+def _sums(sums: Sequence[dict[str, Any]]) -> str:
+    rows = [
+        f"{{{terms['intercept']!r}, {len(terms['effects'])}, sum_{k}_effects, "
+        f"{len(terms['stages'])}, sum_{k}_stages}}"
+        for k, terms in enumerate(sums)
+    ]
+    return listed(rows, "static const seplearn_sum sums[] = {", "};")
+
+
+def _curves(own: str, terms: dict[str, Any]) -> list[str]:
     """All curves, and the tables of main effects, products and stages that point to them."""
     parts, effects, stages = [], [], []
     for k, effect in enumerate(terms["effects"]):
-        parts.append(_array("double", f"effect_{k}", numbers(effect["values"], "INFINITY")))
-        effects.append(f"{{{effect['feature']}, effect_{k}}}")
+        name = f"{own}_effect_{k}"
+        parts.append(_array("double", name, numbers(effect["values"], "INFINITY")))
+        effects.append(f"{{{effect['feature']}, {name}}}")
     for s, stage in enumerate(terms["stages"]):
         products = []
         for p, product in enumerate(stage["products"]):
-            name = f"stage_{s}_{p}"
+            name = f"{own}_stage_{s}_{p}"
             parts += _product_curves(name, product["curves"])
             scale = f"{float(product['sign'])!r}, {product['log_scale']!r}"
             products.append(f"{{{scale}, {len(product['curves'])}, {name}}}")
         parts.append(f"/* stage {s}: {_comment(stage['name'])} */")
-        parts.append(_array("seplearn_product", f"stage_{s}", products, "{0, 0, 0, NULL}"))
-        stages.append(f"{{{len(products)}, stage_{s}}}")
-    parts.append(_array("seplearn_effect", "effects", effects, "{0, NULL}"))
-    parts.append(_array("seplearn_stage", "stages", stages, "{0, NULL}"))
+        name = f"{own}_stage_{s}"
+        parts.append(_array("seplearn_product", name, products, "{0, 0, 0, NULL}"))
+        stages.append(f"{{{len(products)}, {name}}}")
+    parts.append(_array("seplearn_effect", f"{own}_effects", effects, "{0, NULL}"))
+    parts.append(_array("seplearn_stage", f"{own}_stages", stages, "{0, NULL}"))
     return parts
 
 
@@ -284,11 +365,29 @@ def _product_curves(name: str, curves: list[dict[str, Any]]) -> list[str]:
     return [*parts, _array("seplearn_curve", name, rows, "{0, NULL, NULL}")]
 
 
-def _part_names(plain: dict[str, Any], terms: dict[str, Any]) -> str:
+def _part_names(plain: dict[str, Any], terms: dict[str, Any]) -> list[str]:
     names = [f"main effect of {plain['features'][e['feature']]['name']}" for e in terms["effects"]]
     names += [f"stage {s}: {stage['name']}" for s, stage in enumerate(terms["stages"])]
-    rows = [_text(name) for name in names] or ["NULL"]
+    return [_text(name) for name in names] or ["NULL"]
+
+
+def _names(plain: dict[str, Any]) -> str:
+    rows = _part_names(plain, plain["sums"][0])
     return "\n" + listed(rows, "const char *const part_names[] = {", "};") + "\n"
+
+
+def _names_by_class(plain: dict[str, Any]) -> str:
+    """Constants, numbers of parts and their names, of every class."""
+    sums = plain["sums"]
+    sizes = [str(len(terms["effects"]) + len(terms["stages"])) for terms in sums]
+    names = [listed(_part_names(plain, terms), "{", "}") for terms in sums]
+    lists = [
+        joined(numbers([t["intercept"] for t in sums], "INFINITY"),
+               "const double intercepts[N_CLASSES] = {", "};"),
+        joined(sizes, "const int n_parts[N_CLASSES] = {", "};"),
+        listed(names, "const char *const part_names[N_CLASSES][N_PARTS + 1] = {", "};"),
+    ]  # fmt: skip
+    return "\n" + "\n".join(lists) + "\n"
 
 
 def _array(kind: str, name: str, items: Sequence[str], nothing: str = "0") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from seplearn.export.json import level_bins, only_sum
+from seplearn.export.json import level_bins
 from seplearn.export.source.text import head_lines, joined, numbers
 from seplearn.losses.links import LARGEST_LOG as LARGEST_LINKED
 from seplearn.model.stage import LARGEST_LOG
@@ -65,8 +65,7 @@ function valueOf(product, bins) {
 }
 
 // Main effects and stages of a row, and what they add up to with the constant.
-function partsOf(terms, row) {
-  const bins = FEATURES.map((feature) => binOf(feature, row));
+function partsOf(terms, bins) {
   const effects = terms.effects.map(({ feature, values }) => values[bins[feature]]);
   const stages = terms.stages.map(({ products }) =>
     products.reduce((total, product) => total + valueOf(product, bins), 0),
@@ -77,7 +76,12 @@ function partsOf(terms, row) {
   return { effects, stages, sum };
 }
 
-const sumOf = (row) => partsOf(SUMS[0], row).sum;
+const binsOf = (row) => FEATURES.map((feature) => binOf(feature, row));
+
+function sumsOf(row) {
+  const bins = binsOf(row);
+  return SUMS.map((terms) => partsOf(terms, bins).sum);
+}
 """
 
 _ROW = "// The prediction for a row, an object of names of features to values; null is missing."
@@ -85,14 +89,14 @@ _PREDICT = {
     "identity": f"""
 {_ROW}
 export function predict(row, offset = 0) {{
-  return sumOf(row) + offset;
+  return sumsOf(row)[0] + offset;
 }}
 """,
     "log": f"""
 {_ROW}
 // offset is added to the log of the prediction: the log of an exposure, say.
 export function predict(row, offset = 0) {{
-  return Math.exp(Math.min(Math.max(sumOf(row) + offset, -LARGEST_SUM), LARGEST_SUM));
+  return Math.exp(Math.min(Math.max(sumsOf(row)[0] + offset, -LARGEST_SUM), LARGEST_SUM));
 }}
 """,
     "logit": """
@@ -102,24 +106,38 @@ function probability(logOdds) {
   return logOdds > -LARGEST_SUM ? small / (1 + small) : 0;
 }
 
-// The probability of every class, in the order of CLASSES.
-export function predictProba(row) {
-  const logOdds = sumOf(row);
+// The probability of every class, in the order of CLASSES; offset is added to the log-odds.
+export function predictProba(row, offset = 0) {
+  const logOdds = sumsOf(row)[0] + offset;
   return [probability(-logOdds), probability(logOdds)];
 }
 
 // The likelier class for a row, an object of names of features to values; null is missing.
+export function predict(row, offset = 0) {
+  return sumsOf(row)[0] + offset > 0 ? CLASSES[1] : CLASSES[0];
+}
+""",
+    "softmax": """
+// The probability of every class, in the order of CLASSES.
+export function predictProba(row) {
+  const sums = sumsOf(row);
+  const top = Math.max(...sums);
+  const sizes = sums.map((sum) => Math.exp(sum - top));
+  const all = sizes.reduce((total, size) => total + size, 0);
+  return sizes.map((size) => size / all);
+}
+
+// The likeliest class for a row, an object of names of features to values; null is missing.
 export function predict(row) {
-  return sumOf(row) > 0 ? CLASSES[1] : CLASSES[0];
+  const sums = sumsOf(row);
+  return CLASSES[sums.indexOf(Math.max(...sums))];
 }
 """,
 }
 
-_EXPLAIN = """
-// What adds up to the sum: the constant, main effects by feature, and stages in order.
-export function explain(row) {
-  const [terms] = SUMS;
-  const { effects, stages, sum } = partsOf(terms, row);
+_EXPLAIN_SUM = """
+function explainSum(terms, bins) {
+  const { effects, stages, sum } = partsOf(terms, bins);
   return {
     intercept: terms.intercept,
     effects: terms.effects.map(({ feature }, k) => [FEATURES[feature].name, effects[k]]),
@@ -129,13 +147,29 @@ export function explain(row) {
 }
 """
 
+_EXPLAIN = """
+// What adds up to the sum: the constant, main effects by feature, and stages in order.
+export function explain(row) {
+  return explainSum(SUMS[0], binsOf(row));
+}
+"""
+
+_EXPLAIN_CLASSES = """
+// Of every class, in the order of CLASSES, what adds up to its sum, the score.
+export function explain(row) {
+  const bins = binsOf(row);
+  return SUMS.map((terms) => explainSum(terms, bins));
+}
+"""
+
 
 def javascript_source(plain: dict[str, Any], explain: bool) -> str:
     """A module that exports ``predict(row)``, of a classifier ``predictProba(row)`` too.
 
-    With ``explain`` there is a function of that name for the parts of the sum.
+    With ``explain`` there is a function of that name for the parts of the sum, or of every class.
     """
     features = "".join(f"{_feature(feature)},\n" for feature in plain["features"])
+    sums = "".join(f"{_sum(terms)},\n" for terms in plain["sums"])
     parts = [
         *(f"// {line}" for line in head_lines(plain)),
         "",
@@ -144,12 +178,14 @@ def javascript_source(plain: dict[str, Any], explain: bool) -> str:
         "// Numbers have edges, at or below which values are counted; levels have a bin each.",
         "// Missing and unseen values come last.",
         f"const FEATURES = [\n{features}];",
-        f"const SUMS = [\n{_sum(only_sum(plain))},\n];",
+        f"const SUMS = [\n{sums}];",
     ]
     if plain["classes"] is not None:
         parts.append(f"export const CLASSES = {json.dumps(plain['classes'])};")
     text = "\n".join([*parts, ""]) + _FUNCTIONS + _PREDICT[plain["link"]]
-    return text + (_EXPLAIN if explain else "")
+    if not explain:
+        return text
+    return text + _EXPLAIN_SUM + (_EXPLAIN if len(plain["sums"]) == 1 else _EXPLAIN_CLASSES)
 
 
 def _list(values: list[Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seplearn.export.json import level_bins, only_sum
+from seplearn.export.json import level_bins
 from seplearn.export.source.text import head_lines, joined, numbers
 from seplearn.losses.links import LARGEST_LOG as LARGEST_LINKED
 from seplearn.model.stage import LARGEST_LOG
@@ -65,9 +65,12 @@ def _value(product, bins):
     return sign * exp(min(log_size + log_scale, LARGEST_LOG))
 
 
-def _parts(terms, row):
+def _bins(row):
+    return [_bin(feature, row) for feature in FEATURES]
+
+
+def _parts(terms, bins):
     """Main effects and stages of a row."""
-    bins = [_bin(feature, row) for feature in FEATURES]
     effects = [values[bins[feature]] for feature, values in terms["effects"]]
     stages = [sum((_value(p, bins) for p in products), 0.0) for _, products in terms["stages"]]
     return effects, stages
@@ -80,9 +83,9 @@ def _total(terms, effects, stages):
     return min(max(total, -LARGEST), LARGEST)
 
 
-def _sum(row):
-    (terms,) = SUMS
-    return _total(terms, *_parts(terms, row))
+def _sums(row):
+    bins = _bins(row)
+    return [_total(terms, *_parts(terms, bins)) for terms in SUMS]
 '''
 
 _PREDICT = {
@@ -90,7 +93,7 @@ _PREDICT = {
 
 def predict(row, offset=0.0):
     """The prediction for a row, a mapping of names of features to values; None is missing."""
-    return _sum(row) + offset
+    return _sums(row)[0] + offset
 ''',
     "log": '''
 
@@ -99,7 +102,7 @@ def predict(row, offset=0.0):
 
     ``offset`` is added to the log of the prediction: the log of an exposure, say.
     """
-    return exp(min(max(_sum(row) + offset, -LARGEST_SUM), LARGEST_SUM))
+    return exp(min(max(_sums(row)[0] + offset, -LARGEST_SUM), LARGEST_SUM))
 ''',
     "logit": '''
 
@@ -110,40 +113,72 @@ def _probability(log_odds):
     return small / (1.0 + small) if log_odds > -LARGEST_SUM else 0.0
 
 
-def predict_proba(row):
-    """The probability of every class, in the order of CLASSES."""
-    log_odds = _sum(row)
+def predict_proba(row, offset=0.0):
+    """The probability of every class, in the order of CLASSES; offset is added to the log-odds."""
+    log_odds = _sums(row)[0] + offset
     return [_probability(-log_odds), _probability(log_odds)]
 
 
-def predict(row):
+def predict(row, offset=0.0):
     """The likelier class for a row, a mapping of names of features to values; None is missing."""
-    return CLASSES[1] if _sum(row) > 0.0 else CLASSES[0]
+    return CLASSES[1] if _sums(row)[0] + offset > 0.0 else CLASSES[0]
+''',
+    "softmax": '''
+
+def predict_proba(row):
+    """The probability of every class, in the order of CLASSES."""
+    sums = _sums(row)
+    top = max(sums)
+    sizes = [exp(one - top) for one in sums]
+    return [size / sum(sizes) for size in sizes]
+
+
+def predict(row):
+    """The likeliest class for a row, a mapping of names of features to values; None is missing."""
+    sums = _sums(row)
+    return CLASSES[sums.index(max(sums))]
 ''',
 }
 
-_EXPLAIN = '''
+_EXPLAIN_SUM = """
 
-def explain(row):
-    """What adds up to the "sum": the constant, main effects by feature, and stages in order."""
-    (terms,) = SUMS
-    effects, stages = _parts(terms, row)
+def _explain(terms, bins):
+    effects, stages = _parts(terms, bins)
     return {
         "intercept": terms["intercept"],
         "effects": {FEATURES[j][0]: value for (j, _), value in zip(terms["effects"], effects)},
         "stages": [(name, value) for (name, _), value in zip(terms["stages"], stages)],
         "sum": _total(terms, effects, stages),
     }
+"""
+
+_EXPLAIN = '''
+
+def explain(row):
+    """What adds up to the "sum": the constant, main effects by feature, and stages in order."""
+    return _explain(SUMS[0], _bins(row))
+'''
+
+_EXPLAIN_CLASSES = '''
+
+def explain(row):
+    """Of every class, in the order of CLASSES, what adds up to its "sum", the score.
+
+    The constant, main effects by feature, and stages in order.
+    """
+    bins = _bins(row)
+    return [_explain(terms, bins) for terms in SUMS]
 '''
 
 
 def python_source(plain: dict[str, Any], explain: bool) -> str:
     """A module with ``predict(row)``, of a classifier ``predict_proba(row)`` too.
 
-    With ``explain`` there is a function of that name for the parts of the sum.
+    With ``explain`` there is a function of that name for the parts of the sum, or of every class.
     """
     head = "\n".join(f"# {line}" for line in head_lines(plain))
     features = ",\n".join(_feature(feature) for feature in plain["features"])
+    sums = "".join(f"{_sum(terms)},\n" for terms in plain["sums"])
     data = [
         f"LARGEST_LOG = {LARGEST_LOG!r}  # of a product; more is beyond all numbers",
         f"LARGEST_SUM = {LARGEST_LINKED!r}  # its exponential is near the largest number",
@@ -152,13 +187,15 @@ def python_source(plain: dict[str, Any], explain: bool) -> str:
         f"FEATURES = (\n{features},\n)",
         "# A constant, main effects as (feature, value per bin), and stages as (name, products); a",
         "# product has a sign, a log-scale, and curves (feature, log of the size per bin, signs).",
-        f"SUMS = (\n{_sum(only_sum(plain))},\n)",
+        f"SUMS = (\n{sums})",
     ]
     if plain["classes"] is not None:
         data.append(f"CLASSES = {_literal(plain['classes'])}")
     parts = [head, _IMPORTS, "\n".join(data), _FUNCTIONS, _PREDICT[plain["link"]]]
     text = "\n".join([*parts[:3], ""]) + "".join(parts[3:])
-    return text + (_EXPLAIN if explain else "")
+    if not explain:
+        return text
+    return text + _EXPLAIN_SUM + (_EXPLAIN if len(plain["sums"]) == 1 else _EXPLAIN_CLASSES)
 
 
 def _literal(values: list[Any]) -> str:

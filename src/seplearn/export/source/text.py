@@ -21,6 +21,8 @@ def head_lines(plain: dict[str, Any]) -> list[str]:
         "log": f"Predicts {target}; constant, main effects and stages add up to its log.",
         "logit": f"Predicts the class of {target}; constant, main effects and stages add up to the "
         "log-odds of the second class.",
+        "softmax": f"Predicts the class of {target}; constant, main effects and stages of a class "
+        "add up to its score, the log of what its probability is proportional to.",
     }[plain["link"]]
     lines = [
         "Written by seplearn from a fitted model; needs nothing else.",

@@ -4,30 +4,30 @@ const COLOURS = { effect: "var(--main)", backbone: "var(--main)", tilt: "var(--t
 const open = new Set();  // numbers of the stages whose curves are drawn, and "effects"
 
 function tellStages() {
-  if (isConstant) {
-    put("stages-body", el("p", {}, `There are no stages: every ${page.quantity} is the same constant.`));
+  if (own.isConstant) {
+    put("stages-body", el("p", {}, `There are no stages: every ${own.quantity} is the same constant.`));
     return;
   }
-  const additive = effects === null ? null : effectsBox();
-  if (!stages.length) {
+  const additive = own.effects === null ? null : effectsBox();
+  if (!own.stages.length) {
     put("stages-body", el("p", { class: "lead" }, "There are no stages: features add what they do by themselves."), additive);
     return;
   }
-  const numbers = stages.map((stage) => stage.number);
-  if (page.roles) numbers.sort((a, b) => page.roles[b].weight - page.roles[a].weight);
-  const isSmall = (number) => page.roles && page.roles[number].weight < 0.001;
+  const numbers = own.stages.map((stage) => stage.number);
+  if (own.roles) numbers.sort((a, b) => own.roles[b].weight - own.roles[a].weight);
+  const isSmall = (number) => own.roles && own.roles[number].weight < 0.001;
   const small = numbers.filter(isSmall);
-  const boxes = numbers.filter((number) => !isSmall(number)).map((number, k) => stageBox(stages[number], k === 0));
+  const boxes = numbers.filter((number) => !isSmall(number)).map((number, k) => stageBox(own.stages[number], k === 0));
   put("stages-body",
-    el("p", { class: "lead" }, `${page.roles ? "The largest first. " : ""}Open one to see its curves; the `
+    el("p", { class: "lead" }, `${own.roles ? "The largest first. " : ""}Open one to see its curves; the `
       + "dot is the row of the what-if panel. To scale is to make the stage larger or smaller, to direct "
       + "is to decide whether it adds or takes away."), additive, boxes,
     small.length ? el("details", {}, el("summary", {}, `${plural(small.length, "smaller stage")}`),
-      small.map((number) => stageBox(stages[number], false))) : null);
+      small.map((number) => stageBox(own.stages[number], false))) : null);
 }
 
 function effectsBox() {
-  const told = page.effect_roles;
+  const told = own.effect_roles;
   const box = el("details", { class: "stage", "data-stage": "effects" },
     el("summary", {}, el("b", {}, "Main effects"), " ",
       told ? el("span", { class: "note" }, `${percent(told.weight)} of the size of all parts`) : null,
@@ -42,20 +42,20 @@ function effectsBox() {
 
 function drawEffects() {
   const body = document.querySelector('[data-stage="effects"] .curve-body');
-  const shown = order.map((j) => features[j]).filter((feature) => withEffect.includes(feature));
+  const shown = own.order.map((j) => features[j]).filter((feature) => own.withEffect.includes(feature));
   body.replaceChildren(el("div", { class: "tiles" }, shown.map((feature) => el("div", { class: "tile" },
     el("h3", {}, el("span", { class: "clamp", title: feature.name }, feature.name)),
     el("div", { class: "curves" }, curveFigure(feature, effectOf(feature), "effect", state.codes[feature.index],
-      hasLink ? `Main effect: what it adds to the ${page.quantity}` : "Main effect: what it adds"))))));
+      hasLink ? `Main effect: what it adds to the ${own.quantity}` : "Main effect: what it adds"))))));
 }
 
 function stageBox(stage, first) {
-  const told = page.roles && page.roles[stage.number];
+  const told = own.roles && own.roles[stage.number];
   const body = el("div", { class: "curve-body" });
   const box = el("details", { class: "stage", "data-stage": stage.number },
     el("summary", {}, el("b", {}, `Stage ${stage.number}: ${stage.name}`), " ",
       told ? el("span", { class: "note" }, `${percent(told.weight)} of the size of all ${
-        effects === null ? "stages" : "parts"}`) : null,
+        own.effects === null ? "stages" : "parts"}`) : null,
       el("p", {}, told ? `${told.sentence}.` : stageKind(stage))),
     body);
   box.addEventListener("toggle", () => {
@@ -76,14 +76,14 @@ const stageKind = (stage) => ({
 
 function drawStage(stage) {
   const body = document.querySelector(`[data-stage="${stage.number}"] .curve-body`);
-  const told = page.roles && page.roles[stage.number];
+  const told = own.roles && own.roles[stage.number];
   const strength = (j) => (told ? told.strength[j] : 1);
   const sorted = [...features].sort((a, b) => strength(b.index) - strength(a.index));
-  const acting = sorted.filter((feature) => stage.features.has(feature.index)
+  const acting = sorted.filter((feature) => stage.starts.has(feature.index)
     && (!told || told.roles[feature.index] !== "idle"));
   const shown = acting.length ? acting : sorted.slice(0, 1);
   // Those it does not depend on at all are not in its name either.
-  const idle = [...stage.features].filter((j) => !shown.includes(features[j])).length;
+  const idle = [...stage.starts.keys()].filter((j) => !shown.includes(features[j])).length;
   body.replaceChildren(
     el("div", { class: "tiles" }, shown.map((feature) => featureCurves(stage, feature))),
     idle ? el("p", { class: "note" }, `${plural(idle, "other feature")} hardly `
@@ -110,7 +110,7 @@ function curveFigure(feature, curve, part, at, caption) {
   const options = {
     label: `${part} of ${feature.name}`, colour: COLOURS[part], at,
     baseline: part === "factors" ? null : 0,
-    least: { factors: 0, effect: 0.01 * (page.spread || 0) }[part] ?? 0.1,
+    least: { factors: 0, effect: 0.01 * (own.spread || 0) }[part] ?? 0.1,
     yTicks: logs ? multipleTicks : undefined,
     yText: logs ? (v) => `\u00d7${short(Number(Math.exp(v).toPrecision(3)))}` : undefined,
   };
@@ -119,6 +119,6 @@ function curveFigure(feature, curve, part, at, caption) {
 
 function refreshCurves() {
   for (const number of open) {
-    if (number === "effects") drawEffects(); else drawStage(stages[number]);
+    if (number === "effects") drawEffects(); else drawStage(own.stages[number]);
   }
 }

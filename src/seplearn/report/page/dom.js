@@ -33,8 +33,13 @@ function shower(size) {
   };
 }
 
-const show = shower(page.spread || Math.abs(page.intercept) || 1);  // sums and their parts
-const showResponse = hasLink ? shower(page.response_spread || inverse(page.intercept) || 1) : show;
+for (const sum of sums) {
+  sum.show = shower(sum.spread || Math.abs(sum.intercept) || 1);
+  sum.showResponse = !hasLink ? sum.show
+    : shower(sum.response_spread || (hasClassSums ? 1 : inverse(sum.intercept)) || 1);
+}
+const show = (value) => own.show(value);  // sums and their parts
+const showResponse = (value) => own.showResponse(value);
 const showOutcome = (value) => (page.classes ? classNames[value] : showResponse(value));
 
 // An error with three digits that count, whatever the decimals of predictions.
@@ -57,3 +62,6 @@ function stateText(value) {
 }
 
 const classNames = page.classes && page.classes.map((name) => cut(name, 30));  // of a classifier
+// The class that a probability is of, and what it is told apart from.
+const ownName = () => classNames[hasClassSums ? own.index : 1];
+const otherName = () => (hasClassSums ? "all others" : classNames[0]);

@@ -38,13 +38,22 @@ for (const [index, given] of page.features.entries()) {
   features.push(feature);
 }
 
-const stages = page.stages.map((given, number) => {
+// A sum of constant, main effects and stages. Of several classes there is one for each, their
+// scores; any other model has one. Stages hold curves of their own features only.
+function readStage(given, number) {
   const [backbone, tilt] = [given.log_backbone, given.tilt].map((text) => text && doubles(text));
+  const starts = new Map();  // where the curve of a feature begins
+  let size = 0;
+  for (const j of given.features) {
+    starts.set(j, size);
+    size += features[j].nBins;
+  }
   return {
     number,
     name: given.name,
     kind: given.kind,
-    features: new Set(given.features),  // those that the stage depends on
+    starts,
+    size,
     backbone,
     tilt,
     products: given.products.map((product) => ({
@@ -57,12 +66,29 @@ const stages = page.stages.map((given, number) => {
     })),
     bands: Object.fromEntries(Object.entries(given.bands).map(([k, v]) => [k, drawable(v)])),
   };
-});
+}
 
-// Main effects: a curve per feature that is simply added; null for a model without.
-const effects = page.effects && doubles(page.effects);
-const effectBands = page.effect_bands && drawable(page.effect_bands);
-const isConstant = !stages.length && effects === null;
+const partOf = (array, feature) => array.subarray(feature.offset, feature.offset + feature.nBins);
+
+const sums = page.sums.map((given, index) => {
+  const stages = given.stages.map(readStage);
+  // Main effects: a curve per feature that is simply added; null for a model without.
+  const effects = given.effects && doubles(given.effects);
+  const order = features.map((_, j) => j);  // the features, what matters most first
+  if (given.matters) order.sort((a, b) => given.matters.importance[b] - given.matters.importance[a]);
+  return {
+    ...given,
+    index,
+    stages,
+    effects,
+    effectBands: given.effect_bands && drawable(given.effect_bands),
+    isConstant: !stages.length && effects === null,
+    withEffect: effects === null ? [] : features.filter((feature) => partOf(effects, feature).some((v) => v !== 0)),
+    order,
+  };
+});
+const hasClassSums = page.link === "softmax";
+let own = sums[0];  // the one that is shown; of several classes another can be chosen
 
 // A value is a number, the name of a level, or {is: "missing" | "rare" | "unseen"}.
 function binOf(feature, value) {
@@ -82,57 +108,73 @@ function binOf(feature, value) {
   return feature.nOrdered + (feature.rareLevels.has(value) ? 0 : 2);
 }
 
-function productOf(product, codes, without = -1) {
+function productOf(stage, product, codes, without = -1) {
   let logSize = product.logScale, sign = product.sign;
-  for (let j = 0; j < codes.length; j++) {
+  for (const [j, start] of stage.starts) {
     if (j === without) continue;
-    const at = features[j].offset + codes[j];
-    logSize += product.logFactors[at];
-    if (product.negative !== null && product.negative[at]) sign = -sign;
+    logSize += product.logFactors[start + codes[j]];
+    if (product.negative !== null && product.negative[start + codes[j]]) sign = -sign;
   }
   return { logSize, sign };
 }
 
 function contributionOf(stage, codes) {
-  let sum = 0;
+  let total = 0;
   for (const product of stage.products) {
-    const { logSize, sign } = productOf(product, codes);
-    if (sign !== 0) sum += sign * Math.exp(logSize);
+    const { logSize, sign } = productOf(stage, product, codes);
+    if (sign !== 0) total += sign * Math.exp(logSize);
   }
-  return sum;
+  return total;
 }
 
-function effectsAt(codes, without = -1) {
-  if (effects === null) return 0;
-  return features.reduce((sum, feature, j) => (j === without ? sum : sum + effects[feature.offset + codes[j]]), 0);
+function effectsAt(sum, codes, without = -1) {
+  if (sum.effects === null) return 0;
+  return features.reduce((total, feature, j) => (j === without ? total : total + sum.effects[feature.offset + codes[j]]), 0);
 }
 
-const partsAt = (codes) => ({
-  effects: effectsAt(codes),
-  stages: stages.map((stage) => contributionOf(stage, codes)),
+const partsAt = (sum, codes) => ({
+  effects: effectsAt(sum, codes),
+  stages: sum.stages.map((stage) => contributionOf(stage, codes)),
 });
-const sumOf = (parts) => parts.stages.reduce((sum, part) => sum + part, page.intercept + parts.effects);
+const totalOf = (sum, parts) => parts.stages.reduce((total, part) => total + part, sum.intercept + parts.effects);
 
 // From the sum of all parts to the prediction, as Link.inverse in Python.
 const hasLink = page.link !== "identity";
-function inverse(sum) {
-  if (!hasLink) return sum;
-  const bounded = Math.min(Math.max(sum, -700), 700);
+function inverse(total) {
+  if (!hasLink) return total;
+  const bounded = Math.min(Math.max(total, -700), 700);
   if (page.link === "log") return Math.exp(bounded);
   const small = Math.exp(-Math.abs(bounded));
-  return (sum >= 0 ? 1 : sum > -700 ? small : 0) / (1 + small);
+  return (total >= 0 ? 1 : total > -700 ? small : 0) / (1 + small);
 }
 
-// The sum in every bin of one feature, all others held where they are.
-function profileOf(feature, codes) {
-  const out = new Float64Array(feature.nBins).fill(page.intercept + effectsAt(codes, feature.index));
-  if (effects !== null) for (let b = 0; b < feature.nBins; b++) out[b] += effects[feature.offset + b];
-  for (const stage of stages) {
+// The probabilities of classes from their scores, as class_shares in Python.
+function classShares(totals) {
+  const top = Math.max(...totals);
+  const sizes = totals.map((total) => Math.exp(total - top));
+  const all = sizes.reduce((a, b) => a + b, 0);
+  return sizes.map((size) => size / all);
+}
+
+const sharesAt = (codes) => classShares(sums.map((sum) => totalOf(sum, partsAt(sum, codes))));
+const responseAt = (codes) => (hasClassSums ? sharesAt(codes)[own.index] : inverse(totalOf(own, partsAt(own, codes))));
+
+// A sum in every bin of one feature, all others held where they are.
+function profileOf(sum, feature, codes) {
+  const j = feature.index;
+  const out = new Float64Array(feature.nBins).fill(sum.intercept + effectsAt(sum, codes, j));
+  if (sum.effects !== null) for (let b = 0; b < feature.nBins; b++) out[b] += sum.effects[feature.offset + b];
+  for (const stage of sum.stages) {
+    if (!stage.starts.has(j)) {
+      const same = contributionOf(stage, codes);
+      for (let b = 0; b < feature.nBins; b++) out[b] += same;
+      continue;
+    }
     for (const product of stage.products) {
-      const rest = productOf(product, codes, feature.index);
+      const rest = productOf(stage, product, codes, j);
       if (rest.sign === 0) continue;
       for (let b = 0; b < feature.nBins; b++) {
-        const at = feature.offset + b;
+        const at = stage.starts.get(j) + b;
         const flips = product.negative !== null && product.negative[at];
         out[b] += (flips ? -rest.sign : rest.sign) * Math.exp(rest.logSize + product.logFactors[at]);
       }
@@ -141,16 +183,25 @@ function profileOf(feature, codes) {
   return out;
 }
 
-const partOf = (array, feature) => array.subarray(feature.offset, feature.offset + feature.nBins);
-const bandOf = (both, feature) =>
-  both && [partOf(both.subarray(0, nFlat), feature), partOf(both.subarray(nFlat), feature)];
-const withEffect = effects === null ? [] : features.filter((feature) => partOf(effects, feature).some((v) => v !== 0));
-const effectOf = (feature) => ({ values: partOf(effects, feature), band: bandOf(effectBands, feature) });
+// What the prediction is in every bin of one feature; of several classes the probability of the one shown.
+function responsesOver(feature, codes) {
+  if (!hasClassSums) return profileOf(own, feature, codes).map(inverse);
+  const all = sums.map((sum) => profileOf(sum, feature, codes));
+  return all[0].map((_, b) => classShares(all.map((totals) => totals[b]))[own.index]);
+}
+
+const effectOf = (feature) => ({
+  values: partOf(own.effects, feature),
+  band: own.effectBands && [own.effectBands.subarray(0, nFlat), own.effectBands.subarray(nFlat)]
+    .map((end) => partOf(end, feature)),
+});
 
 // The curves a stage is read by, over all bins of one feature.
 function curvesOf(stage, feature) {
-  const part = (array) => partOf(array, feature);
-  const band = (name) => bandOf(stage.bands[name], feature);
+  const start = stage.starts.get(feature.index);
+  const part = (array, from = 0) => (start === undefined ? new Float64Array(feature.nBins)
+    : array.subarray(from + start, from + start + feature.nBins));
+  const band = (name) => stage.bands[name] && [0, stage.size].map((from) => part(stage.bands[name], from));
   const curves = {};
   if (stage.backbone) curves.backbone = { values: part(stage.backbone), band: band("backbone") };
   if (stage.tilt) curves.tilt = { values: part(stage.tilt), band: band("tilt") };

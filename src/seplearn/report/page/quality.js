@@ -5,7 +5,7 @@ const card = (value, text) => el("div", { class: "card" }, el("b", {}, value), e
 function scoreCards(quality) {
   const names = Object.keys(quality.scores);
   const cards = names.map((name) => card(showError(quality.scores[name]), name));
-  if (names.length && quality.n_rows > 1) {
+  if (names.length && quality.n_rows > 1 && quality.explained !== null) {
     cards.push(card(quality.explained >= 0 ? percent(quality.explained) : "none",
       `of the ${names[0]} explained (D\u00b2 ${quality.explained.toFixed(3)})`));
   }
@@ -26,8 +26,8 @@ function calibrationFigure(quality) {
   const lower = quality.actual_lower, upper = quality.actual_upper;
   const both = range([...quality.predicted, ...quality.actual, ...lower, ...upper]);
   const rates = page.offset && page.offset.is_exposure;
-  const x = `mean ${rates ? "predicted rate" : page.response} of a group of rows`;
-  const area = plotArea(`Mean ${page.response} against mean outcome`, SQUARE, both, both, { x });
+  const x = `mean ${rates ? "predicted rate" : own.response} of a group of rows`;
+  const area = plotArea(`Mean ${own.response} against mean outcome`, SQUARE, both, both, { x });
   area.svg.append(dashed(area, [both[0], both[0]], [both[1], both[1]]));
   quality.predicted.forEach((value, k) => {
     if (lower.length) {
@@ -38,7 +38,7 @@ function calibrationFigure(quality) {
   });
   return el("figure", {}, area.svg, el("figcaption", {},
     `Are predictions right on average? Rows are put into ${plural(quality.predicted.length, "group")} by `
-    + `their ${rates ? "predicted rate" : page.response}; dots on the dashed line mean that outcomes (upwards) agree `
+    + `their ${rates ? "predicted rate" : own.response}; dots on the dashed line mean that outcomes (upwards) agree `
     + `with predictions (to the right).${lower.length ? " Bars are 90 % intervals for outcomes of more such rows." : ""}`));
 }
 
@@ -70,15 +70,15 @@ function thresholdPanel(quality) {
   const recall = hits.map((hit) => part(hit, yes)), alarms = above.map((sum, k) => part(sum - hits[k], no));
   const precision = hits.map((hit, k) => part(hit, above[k]));
   const roc = plotArea("ROC curve", SQUARE, [0, 1], [0, 1],
-    { x: `share of ${classNames[0]} called ${classNames[1]}`, y: percent });
+    { x: `share of ${otherName()} called ${ownName()}`, y: percent });
   roc.svg.append(dashed(roc, [0, 0], [1, 1]), curveLine(roc, [0, ...alarms], [0, ...recall]));
   const pr = plotArea("Precision against recall", SQUARE, [0, 1], [0, 1],
-    { x: `share of ${classNames[1]} found (recall)`, y: percent });
+    { x: `share of ${ownName()} found (recall)`, y: percent });
   pr.svg.append(dashed(pr, [0, part(yes, yes + no)], [1, part(yes, yes + no)]), curveLine(pr, recall, precision));
   const dots = [roc, pr].map((area) => area.svg.appendChild(svgEl("circle", { r: 5, fill: "var(--ink)" })));
   const matrix = el("div", { class: "confusion" });
   const slider = el("input", { type: "range", min: 0, max: last, step: 1, class: "threshold",
-    "aria-label": `Threshold of the ${page.response}`, oninput: () => move(last - Number(slider.value)) });
+    "aria-label": `Threshold of the ${own.response}`, oninput: () => move(last - Number(slider.value)) });
   const move = (k) => {
     [[alarms[k], recall[k]], [recall[k], precision[k]]].forEach(([x, y], n) => {
       dots[n].setAttribute("cx", [roc, pr][n].x(x));
@@ -91,9 +91,9 @@ function thresholdPanel(quality) {
   slider.value = String(last - half);
   move(half);
   const figures = [
-    el("figure", {}, roc.svg, el("figcaption", {}, `ROC: of the rows of ${classNames[1]}, upwards, and of the others, to the `
+    el("figure", {}, roc.svg, el("figcaption", {}, `ROC: of the rows of ${ownName()}, upwards, and of the others, to the `
       + "right, those called so. The more the curve bends to the upper left, the better they are told apart.")),
-    el("figure", {}, pr.svg, el("figcaption", {}, `Of the rows called ${classNames[1]} those that are (precision, upwards), `
+    el("figure", {}, pr.svg, el("figcaption", {}, `Of the rows called ${ownName()} those that are (precision, upwards), `
       + "against those found of all that are. The dashed line is what calling at random gives.")),
   ];
   return { figures, controls: el("div", { class: "decision" }, el("label", {}, "Threshold ", slider), matrix) };
@@ -106,13 +106,32 @@ function confusionTable(quality, k, recall, precision, alarms) {
   const { weight_above: above, outcome_above: hits, cuts } = quality, last = above.length - 1;
   const number = (value) => Number(value.toPrecision(6)).toLocaleString("en-US");
   const misses = hits[last] - hits[k], rejected = above[last] - above[k] - misses;
-  const [first, second] = classNames;
+  const [first, second] = [otherName(), ownName()];
   const row = (name, ...values) => el("tr", {}, el("th", { scope: "row" }, name), values.map((v) => el("td", {}, number(v))));
   return el("div", {},
     el("p", {}, `A row is called ${second} where its probability is ${cuts[k].toFixed(3)} or more: this finds ${
       percent(recall)} of all ${second}, is right for ${percent(precision)} of those it calls so, and calls ${
-      percent(alarms)} of all ${first} so by mistake.`),
+      percent(alarms)} of ${hasClassSums ? "" : "all "}${first} so by mistake.`),
     el("table", { class: "counts" }, el("thead", {}, el("tr", {},
       ["actually", `called ${first}`, `called ${second}`].map((text) => el("th", { scope: "col" }, text)))),
     el("tbody", {}, row(first, rejected, above[k] - hits[k]), row(second, misses, hits[k]))));
+}
+
+// Of the rows of every class, how many were called each: the darker, the larger the share of its rows.
+function mistakesTable(confusion) {
+  const number = (value) => (value ? Number(value.toPrecision(6)).toLocaleString("en-US") : "");
+  const cell = (value, total, k, called) => {
+    const td = el("td", { title: `${classNames[k]} called ${classNames[called]}` }, number(value));
+    if (value > 0) td.style.background = `color-mix(in srgb, var(--fill) ${Math.round(100 * value / total)}%, transparent)`;
+    return td;
+  };
+  const head = el("tr", {}, el("th", { scope: "col" }, "actually"),
+    classNames.map((name) => el("th", { scope: "col" }, `called ${name}`)));
+  const rows = confusion.map((sizes, k) => {
+    const total = sizes.reduce((a, b) => a + b, 0);
+    return el("tr", {}, el("th", { scope: "row" }, classNames[k]), sizes.map((size, called) => cell(size, total, k, called)));
+  });
+  return el("figure", {}, el("div", { class: "wide-table" }, el("table", { class: "counts mistakes" },
+    el("thead", {}, head), el("tbody", {}, rows))), el("figcaption", {},
+    "Which classes are taken for which: rows by their class (downwards) and by the one that was most likely (to the right)."));
 }

@@ -4,6 +4,7 @@ const WORDS = { missing: "m", rare: "r", unseen: "u" };
 
 function writeLink() {
   const query = new URLSearchParams();
+  if (own.index > 0) query.set("class", String(own.index));
   if (state.row !== null) query.set("row", String(page.rows[state.row].number));
   state.values.forEach((value, j) => {
     if (stateText(value) === stateText(state.start[j]) && typeof value === typeof state.start[j]) return;
@@ -23,6 +24,7 @@ function writeLinkSoon() {
 
 function readLink() {
   const query = new URLSearchParams(location.hash.slice(1));
+  own = sums[Number(query.get("class") ?? 0)] ?? sums[0];
   const row = page.rows.findIndex((one) => String(one.number) === query.get("row"));
   startFrom(row < 0 ? null : row);
   for (const feature of features) {
@@ -66,29 +68,50 @@ document.getElementById("theme").addEventListener("click", () =>
 document.getElementById("title").textContent = page.title;
 document.getElementById("footer").textContent = `${page.kind} of seplearn ${page.library}. This page `
   + "needs no network; it holds the model and everything it shows.";
-if (hasLink) {
-  document.getElementById("what-is-predicted").textContent = `A constant plus main effects, if the model has any, plus `
-    + `what every stage adds or takes away is the ${page.quantity}; the ${page.response} follows from it alone. Main `
-    + `effects, stages and what matters are told in the ${page.quantity}.`;
+// Everything that is told of the sum shown.
+function tellAll() {
+  if (hasLink) {
+    document.getElementById("what-is-predicted").textContent = `A constant plus main effects, if the model has any, plus `
+      + `what every stage adds or takes away is the ${own.quantity}; the ${own.response} follows from ${hasClassSums
+        ? "the scores of all classes" : "it alone"}. Main effects, stages and what matters are told in the ${own.quantity}.`;
+  }
+  if (hasClassSums) document.getElementById("class").value = String(own.index);
+  state.stage = null;
+  open.clear();
+  tellShort();
+  tellQuality();
+  tellMatters();
+  buildWhatIf();
+  state.codes = features.map((feature, j) => binOf(feature, state.values[j]));
+  tellStages();
+  refresh();
+}
+
+function chooseClass(k) {
+  own = sums[k];
+  tellAll();
+}
+
+if (hasClassSums) {
+  const choice = el("select", { id: "class", onchange: () => chooseClass(Number(choice.value)) },
+    classNames.map((name, k) => el("option", { value: k }, name)));
+  put("chooser", el("label", { for: "class" }, "Class"), choice);
 }
 readLink();
-tellShort();
-tellQuality();
-tellMatters();
-buildWhatIf();
-state.codes = features.map((feature, j) => binOf(feature, state.values[j]));
-tellStages();
-refresh();
+tellAll();
 addEventListener("hashchange", () => {
-  if (location.hash.includes("=")) { readLink(); refresh(); }
+  if (!location.hash.includes("=")) return;
+  const before = own;
+  readLink();
+  if (own === before) refresh(); else tellAll();
 });
 const opened = [];  // for printing, and closed again after it
 addEventListener("beforeprint", () => {
   opened.push(document.documentElement.dataset.theme, ...document.querySelectorAll("details:not([open])"));
   chooseTheme(false);
   for (const box of opened.slice(1)) box.open = true;
-  if (effects !== null) drawEffects();
-  for (const stage of stages) drawStage(stage);
+  if (own.effects !== null) drawEffects();
+  for (const stage of own.stages) drawStage(stage);
 });
 addEventListener("afterprint", () => {
   chooseTheme(opened.shift() === "dark");

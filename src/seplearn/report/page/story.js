@@ -1,15 +1,15 @@
 // What is told once, when the page opens: the summary, how good the model is, what matters.
 
-const order = features.map((_, j) => j);  // the features, what matters most first
-if (page.matters) order.sort((a, b) => page.matters.importance[b] - page.matters.importance[a]);
-
 const LINK_IN_WORDS = {
-  logit: () => `The ${page.response} follows from it: log-odds of 0 are a probability of one half, and 1 more `
+  logit: () => `The ${own.response} follows from it: log-odds of 0 are a probability of one half, and 1 more `
     + "multiplies the odds by about 2.7.",
+  softmax: () => `The ${own.response} follows from the scores of all classes: it is the exponential of its score divided `
+    + "by the sum of the exponentials of all. Only differences of scores matter; the class that is told of is chosen above.",
   log: () => `The prediction${perExposure} is its exponential: 0.1 more is about a tenth more of the prediction.`,
 };
 
 const tellClasses = (quality) => {
+  if (hasClassSums) return `the most likely class is right for ${percent(quality.scores.accuracy)} of the rows.`;
   const [auc, right] = [quality.scores.AUC, quality.scores.accuracy];
   if (auc === undefined) return `it explains ${percent(Math.max(quality.explained, 0))} of the loss.`;
   return `a row of ${classNames[1]} gets a higher probability than one of ${classNames[0]} in ${
@@ -19,14 +19,15 @@ const tellClasses = (quality) => {
 function tellShort() {
   const best = page.quality[0];
   const parts = [
-    (page.summary ? "" : `The model predicts ${page.target} from ${plural(features.length, "feature")}. `) + (!isConstant
-      ? `${hasLink ? `The ${page.quantity}` : "A prediction"} is a constant (${show(page.intercept)}) plus ${
-        effects === null ? "" : `the main effect${withEffect.length === 1 ? "" : "s"} of ${
-          plural(withEffect.length, "feature")}${stages.length ? " plus " : "."}`}`
-        + (stages.length ? `what ${plural(stages.length, "stage")} ${stages.length === 1 ? "adds" : "add"} or `
-          + `take${stages.length === 1 ? "s" : ""} away.` : "")
-      : `It found nothing that helps: every prediction is ${showResponse(inverse(page.intercept))}.`)
-      + (hasLink && !isConstant ? ` ${LINK_IN_WORDS[page.link]()}` : ""),
+    (own.summary ? "" : `The model predicts ${page.target} from ${plural(features.length, "feature")}. `) + (!own.isConstant
+      ? `${hasLink ? `The ${own.quantity}` : "A prediction"} is a constant (${show(own.intercept)}) plus ${
+        own.effects === null ? "" : `the main effect${own.withEffect.length === 1 ? "" : "s"} of ${
+          plural(own.withEffect.length, "feature")}${own.stages.length ? " plus " : "."}`}`
+        + (own.stages.length ? `what ${plural(own.stages.length, "stage")} ${own.stages.length === 1 ? "adds" : "add"} or `
+          + `take${own.stages.length === 1 ? "s" : ""} away.` : "")
+      : hasClassSums ? `The ${own.quantity} is the same for all rows (${show(own.intercept)}).`
+        : `It found nothing that helps: every prediction is ${showResponse(inverse(own.intercept))}.`)
+      + (hasLink && (!own.isConstant || hasClassSums) ? ` ${LINK_IN_WORDS[page.link]()}` : ""),
   ];
   if (best) {
     parts.push(`On ${plural(best.n_rows, "row")} ${best.where === "kept"
@@ -34,16 +35,16 @@ function tellShort() {
       : `its typical error is ${showError(best.mae)}${best.r2 > 0 && best.n_rows > 1
         ? `; it explains ${percent(best.r2)} of the differences between rows.` : "."}`}`);
   }
-  const said = isConstant ? [] : tellSummary();
+  const said = own.isConstant ? [] : tellSummary();
   put("short-body", said.slice(0, 1), parts.map((text) => el("p", {}, text)), said.slice(1));
 }
 
 // What the model says as a whole, as Python's summary has it.
 function tellSummary() {
-  if (!page.summary) {
+  if (!own.summary) {
     return [null, el("p", {}, "To say in words what it does takes rows: the model keeps none, and no table was given.")];
   }
-  return page.summary.map(({ heading, sentences }) => (heading
+  return own.summary.map(({ heading, sentences }) => (heading
     ? el("div", { class: "said" }, el("h3", {}, heading),
       el("ul", {}, sentences.map((sentence) => el("li", {}, sentence))))
     : el("p", {}, sentences.join(" "))));
@@ -58,33 +59,36 @@ function tellQuality() {
   put("quality-body", page.quality.map(qualityPart).flat());
 }
 
-function qualityPart(quality) {
+function qualityPart(all) {
+  const quality = hasClassSums ? all.of_class[own.index] : all;
   const decision = page.classes && quality.cuts.length ? thresholdPanel(quality) : { figures: [], controls: null };
   return [
-    el("p", {}, quality.where === "kept"
+    el("p", {}, all.where === "kept"
       ? `Measured on ${plural(quality.n_rows, "row")} held out when the model was made.`
       : `Measured on the ${plural(quality.n_rows, "row")} of the table given. If the model was `
         + "fitted to these rows, it looks better here than it is."),
-    el("div", { class: "cards" }, scoreCards(quality)),
+    el("div", { class: "cards" }, scoreCards(all)),
+    hasClassSums ? [all.confusion.length ? mistakesTable(all.confusion) : null,
+      el("h3", {}, `${capital(own.response)}, beside all other classes`)] : null,
     el("div", { class: "pair" }, calibrationFigure(quality),
       page.classes ? null : el("figure", {}, histogram(quality), el("figcaption", {},
         "How far outcomes lie from predictions. Left of zero the prediction was too high, right of "
         + "it too low; the outermost bars hold everything beyond.")),
       quality.cuts.length > 1 && !page.classes ? gainFigure(quality) : null, decision.figures),
     decision.controls,
-  ];
+  ].flat();
 }
 
 function tellMatters() {
-  if (!page.matters || isConstant) {
-    put("matters-body", el("p", { class: "note" }, !isConstant
+  if (!own.matters || own.isConstant) {
+    put("matters-body", el("p", { class: "note" }, !own.isConstant
       ? "The model keeps no reference rows, so sizes cannot be told without a table."
-      : "The model is a constant: no feature matters."));
+      : `The ${hasClassSums ? own.quantity : "model"} is a constant: no feature matters.`));
     return;
   }
-  const { importance } = page.matters;
-  const bars = order.map((j) => ({ name: features[j].name, value: importance[j], j }));
-  const pairs = page.pairs.filter((pair) => pair[2] > 0.001).map(([first, second, share]) => ({
+  const { importance } = own.matters;
+  const bars = own.order.map((j) => ({ name: features[j].name, value: importance[j], j }));
+  const pairs = own.pairs.filter((pair) => pair[2] > 0.001).map(([first, second, share]) => ({
     name: `${cut(features[first].name, 40)} \u00d7 ${cut(features[second].name, 40)}`, value: share,
   }));
   put("matters-body",
@@ -93,7 +97,7 @@ function tellMatters() {
         barList("Mean size of the Shapley value by feature", bars.slice(0, 15), (bar) => show(bar.value)),
         bars.length > 15 ? el("p", { class: "note" }, `and ${bars.length - 15} more, each at most `
           + show(bars[15].value)) : null,
-        el("p", { class: "note" }, `By how much the feature moves ${hasLink ? `the ${page.quantity}` : "a prediction"}, up or down, on `
+        el("p", { class: "note" }, `By how much the feature moves ${hasLink ? `the ${own.quantity}` : "a prediction"}, up or down, on `
           + `average over the rows: the mean size of its Shapley value${hasLink ? "." : ", in the unit of the prediction."}`)),
       el("div", {}, el("h3", {}, "Together"),
         pairs.length ? barList("Share of the variance by pair", pairs, (bar) => percent(bar.value))
@@ -105,19 +109,19 @@ function tellMatters() {
 
 // How much of the prediction's variance features explain, alone and with others.
 function tellShares() {
-  const { main, total } = page.matters;
+  const { main, total } = own.matters;
   const bars = features.map((feature, j) => ({ name: feature.name, value: total[j], inner: main[j] }))
     .sort((a, b) => b.value - a.value).slice(0, 15);
   return el("details", { id: "shares" }, el("summary", {}, "Alone and with others"),
     barList("Share of the variance of the prediction by feature", bars, (bar) => percent(bar.value)),
-    el("p", { class: "note" }, `How much of the variance of the ${page.quantity} would be gone without the `
+    el("p", { class: "note" }, `How much of the variance of the ${own.quantity} would be gone without the `
       + "feature. The full part of a bar is what it does by itself, the pale part what it "
       + "does together with others; parts done together count for each of them."));
 }
 
 // How the features matter: by what they do to the size of a stage, and to its direction.
 function tellImportance() {
-  const { backbone, tilt } = page.matters;
+  const { backbone, tilt } = own.matters;
   const bars = (values) => {
     const nothing = 1e-9 * Math.max(...values); // what rounding leaves of a flat curve
     return features.map((feature, j) => ({ name: feature.name, value: values[j] > nothing ? values[j] : 0 }))

@@ -58,18 +58,21 @@ const perExposure = !page.offset ? "" : page.offset.is_exposure ? ` for one unit
   : ` without what ${cut(page.offset.name, 40)} adds`;
 
 function buildWhatIf() {
-  const first = order.slice(0, 12), rest = order.slice(12);
+  const first = own.order.slice(0, 12), rest = own.order.slice(12);
   const grid = (numbers) => el("div", { class: "controls" }, numbers.map((j) => controlFor(features[j])));
   put("whatif-body", rowTools(), el("div", { class: "panel" },
     el("div", {}, grid(first), rest.length ? el("details", { id: "more-features" },
       el("summary", {}, `${plural(rest.length, "more feature")}`), grid(rest)) : null),
     el("div", { class: "answer" },
       el("div", { class: "now", role: "status" },
-        el("span", { class: "note" }, page.classes ? `${cut(page.target, 80)}: ${page.response}`
-          : `Prediction of ${cut(page.target, 80)}${perExposure}`),
+        el("span", { class: "note" }, hasClassSums ? `Most likely ${cut(page.target, 80)}`
+          : page.classes ? `${cut(page.target, 80)}: ${own.response}${perExposure}`
+            : `Prediction of ${cut(page.target, 80)}${perExposure}`),
         el("output", { id: "prediction" }),
+        hasClassSums ? el("div", { id: "classes" }) : null,
+        hasClassSums ? el("div", {}, `${capital(own.response)}: `, el("b", { id: "share" })) : null,
         el("div", { class: "exact" }, "exactly ", el("span", { id: "exact" })),
-        hasLink ? el("div", {}, `${capital(page.quantity)}: `, el("b", { id: "sum" }),
+        hasLink ? el("div", {}, `${capital(own.quantity)}: `, el("b", { id: "sum" }),
           el("div", { class: "exact" }, "exactly ", el("span", { id: "exact-sum" }))) : null,
         el("div", { class: "note", id: "compared" })),
       el("div", { id: "falls" }), el("div", { id: "at-stage" }))),
@@ -153,10 +156,9 @@ let waiting = false;
 // The numbers follow at once; charts are drawn when the browser next paints.
 function refresh() {
   state.codes = features.map((feature, j) => binOf(feature, state.values[j]));
-  const parts = partsAt(state.codes);
-  const sum = sumOf(parts), value = inverse(sum);
-  document.getElementById("prediction").textContent = showResponse(value);
-  document.getElementById("mini-value").textContent = showResponse(value);
+  const parts = partsAt(own, state.codes);
+  const sum = totalOf(own, parts);
+  const value = hasClassSums ? tellProbabilities(sharesAt(state.codes)) : tellPrediction(inverse(sum));
   document.getElementById("exact").textContent = String(value);
   if (hasLink) {
     document.getElementById("sum").textContent = show(sum).replace("-", "\u2212");
@@ -178,6 +180,30 @@ function refresh() {
   }
 }
 
+function tellPrediction(value) {
+  document.getElementById("prediction").textContent = showResponse(value);
+  document.getElementById("mini-value").textContent = showResponse(value);
+  return value;
+}
+
+// The probabilities of all classes, of which each can be chosen; gives that of the one shown.
+function tellProbabilities(shares) {
+  const likely = shares.indexOf(Math.max(...shares));
+  document.getElementById("prediction").textContent = classNames[likely];
+  document.getElementById("mini-value").textContent = `${classNames[likely]}, ${percent(shares[likely])}`;
+  document.getElementById("share").textContent = showResponse(shares[own.index]);
+  const focused = document.activeElement?.dataset?.class;  // the buttons are made anew
+  const scrolled = document.getElementById("classes").scrollTop;
+  put("classes", el("table", { class: "falls shares", "aria-label": "Probability of every class" }, el("tbody", {},
+    shares.map((share, k) => el("tr", { "data-exact": String(share) },
+      el("td", {}, el("button", { type: "button", "data-class": k, "aria-pressed": String(k === own.index),
+        onclick: () => chooseClass(k) }, classNames[k])),
+      el("td", {}, barTrack({ value: share }, 1)), el("td", {}, percent(share)))))));
+  document.getElementById("classes").scrollTop = scrolled;
+  if (focused !== undefined) document.querySelector(`[data-class="${focused}"]`)?.focus();
+  return shares[own.index];
+}
+
 function remark(feature, value, code) {
   if (feature.kind === "categorical") {
     const name = typeof value === "string" ? `${cut(value, 40)}: n` : "N";
@@ -193,13 +219,16 @@ function remark(feature, value, code) {
 }
 
 function compare(sum) {
-  const before = sumOf(partsAt(features.map((f, j) => binOf(f, state.start[j]))));
+  const start = features.map((f, j) => binOf(f, state.start[j]));
+  const before = totalOf(own, partsAt(own, start));
   const parts = [];
   if (before !== sum && !hasLink) parts.push(`${signed(sum - before)} by your changes (it was ${show(before)}).`);
-  if (before !== sum && hasLink) {
-    parts.push(`Your changes: ${signed(sum - before)} in the ${page.quantity}, the ${page.link === "logit" ? "odds"
-      : "prediction"} times ${short(Number(Math.exp(sum - before).toPrecision(3)))} (${
-      page.response} was ${showResponse(inverse(before))}).`);
+  const isChanged = before !== sum || (hasClassSums && start.some((code, j) => code !== state.codes[j]));
+  if (isChanged && hasLink) {
+    const factor = short(Number(Math.exp(sum - before).toPrecision(3)));
+    parts.push(`Your changes: ${signed(sum - before)} in the ${own.quantity}${hasClassSums ? ""
+      : `, the ${page.link === "logit" ? "odds" : "prediction"} times ${factor}`} (${
+      own.response} was ${showResponse(responseAt(start))}).`);
   }
   const actual = state.row === null ? null : page.rows[state.row].actual;
   if (actual !== null) parts.push(`The outcome of this row was ${showOutcome(actual)}.`);
@@ -210,14 +239,14 @@ function drawProfiles() {
   for (const feature of features) {
     const { chart, effect, box } = controls[feature.index];
     if (!box.offsetParent) continue;
-    const values = profileOf(feature, state.codes).map(inverse);
+    const values = responsesOver(feature, state.codes);
     const inside = values.filter((_, b) => feature.frequencies[b] > 0);
     const low = Math.min(...inside), high = Math.max(...inside);
-    const spread = hasLink ? page.response_spread : page.spread;
+    const spread = hasLink ? own.response_spread : own.spread;
     const moves = high - low > 1e-4 * (spread || Math.abs(high));
     effect.textContent = moves ? `${showResponse(low)} to ${showResponse(high)}` : "no effect here";
     chart.replaceChildren(curveChart(feature, { values }, {
-      label: `${capital(page.response)} as ${feature.name} changes`, colour: "var(--main)", at: state.codes[feature.index],
+      label: `${capital(own.response)} as ${feature.name} changes`, colour: "var(--main)", at: state.codes[feature.index],
       baseline: null, least: 0.01 * (spread || 0), yText: feature.kind === "categorical" ? showResponse : undefined,
       size: { width: 270, height: 96 }, most: 6 }));
   }
@@ -229,7 +258,7 @@ function fallsOf(parts) {
   const numbers = sizes.map((_, s) => s).sort((a, b) => Math.abs(sizes[b]) - Math.abs(sizes[a]));
   const shown = numbers.slice(0, sizes.length > most + 1 ? most : sizes.length).sort((a, b) => a - b);
   const rest = numbers.filter((s) => !shown.includes(s)).reduce((sum, s) => sum + sizes[s], 0);
-  const steps = effects === null ? [] : [{ text: "main effects", size: parts.effects }];
+  const steps = own.effects === null ? [] : [{ text: "main effects", size: parts.effects }];
   steps.push(...shown.map((s) => ({ stage: s, text: stageTitle(s), size: sizes[s] })));
   if (shown.length < sizes.length) steps.push({ text: `${sizes.length - shown.length} others`, size: rest });
   return steps;
@@ -237,7 +266,7 @@ function fallsOf(parts) {
 
 function drawFalls(parts, value) {
   const steps = fallsOf(parts);
-  const ends = [page.intercept];
+  const ends = [own.intercept];
   for (const step of steps) ends.push(ends[ends.length - 1] + step.size);
   const low = Math.min(...ends), high = Math.max(...ends);
   const place = (v) => (high > low ? (100 * (v - low)) / (high - low) : 0);
@@ -250,26 +279,26 @@ function drawFalls(parts, value) {
   });
   const focused = document.activeElement?.dataset?.fall;  // the buttons are made anew
   put("falls", el("table", { class: "falls" },
-    el("caption", { class: "note" }, `From the constant to the ${page.quantity}`),
-    el("tbody", {}, el("tr", {}, el("td", {}, "constant"), el("td"), el("td", {}, show(page.intercept))), rows,
-      el("tr", { class: "total" }, el("td", {}, page.quantity), el("td"), el("td", {}, show(value))))));
+    el("caption", { class: "note" }, `From the constant to the ${own.quantity}`),
+    el("tbody", {}, el("tr", {}, el("td", {}, "constant"), el("td"), el("td", {}, show(own.intercept))), rows,
+      el("tr", { class: "total" }, el("td", {}, own.quantity), el("td"), el("td", {}, show(value))))));
   if (focused !== undefined) document.querySelector(`[data-fall="${focused}"]`)?.focus();
   drawAtStage(parts.stages);
 }
 
-const stageTitle = (s) => `stage ${s} (${stages[s].name})`;
+const stageTitle = (s) => `stage ${s} (${own.stages[s].name})`;
 
 function stageButton(s) {
   return el("button", { type: "button", "data-fall": s, "aria-pressed": String(state.stage === s),
-    onclick: () => { state.stage = state.stage === s ? null : s; refresh(); } }, `stage ${s}: ${stages[s].name}`);
+    onclick: () => { state.stage = state.stage === s ? null : s; refresh(); } }, `stage ${s}: ${own.stages[s].name}`);
 }
 
 // What the features of the chosen stage do in it at this row.
 function drawAtStage(parts) {
-  if (!stages.length) return put("at-stage");
+  if (!own.stages.length) return put("at-stage");
   const s = state.stage ?? parts.reduce((best, part, k) => (Math.abs(part) > Math.abs(parts[best]) ? k : best), 0);
-  const stage = stages[s];
-  const rows = features.filter((feature) => stage.features.has(feature.index)).map((feature) => {
+  const stage = own.stages[s];
+  const rows = features.filter((feature) => stage.starts.has(feature.index)).map((feature) => {
     const curves = curvesOf(stage, feature), code = state.codes[feature.index];
     const backbone = curves.backbone ? curves.backbone.values[code] : null;
     const turn = curves.tilt ? curves.tilt.values[code] : null;
