@@ -83,6 +83,8 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         or none; losses are log-losses.
     size_paths_ : tuple of SizePath
         How well models of growing size predicted rows held out.
+    edits_ : tuple of EditRecord
+        What was changed after the fit, by :meth:`edit`, in this order; empty if nothing was.
     model_ : SeparationModel or ClassModels
         Bins, constant and stages together; of more than two classes a model for each of them.
     n_features_in_ : int

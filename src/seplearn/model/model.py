@@ -13,7 +13,7 @@ from seplearn.kernels.evaluate import log_products
 from seplearn.losses import IDENTITY, Link
 from seplearn.model.bag import Bag
 from seplearn.model.reading import read_curves, stage_name
-from seplearn.model.record import SizePath
+from seplearn.model.record import EditRecord, SizePath
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
 from seplearn.table.binning import Bins
@@ -40,6 +40,8 @@ class SeparationModel:
         How well models of growing size predicted held-out rows, if the size was chosen so.
     link : Link
         How the sum becomes a prediction.
+    edits : tuple of EditRecord
+        What was changed after the fit, in this order.
     bags : tuple of Bag
         The grids every stage was made from, if they were kept; not saved in files.
 
@@ -63,6 +65,7 @@ class SeparationModel:
     effects: FloatArray | None = None
     size_paths: tuple[SizePath, ...] = ()
     link: Link = IDENTITY
+    edits: tuple[EditRecord, ...] = ()
 
     def with_scalars(
         self, scalars: Sequence[tuple[float, float]], intercept: float
