@@ -187,21 +187,22 @@ def taken_from(places: IntArray) -> CurveChange:
 def smoothed(bins: Bins, feature: int, share: float) -> CurveChange:
     """A change after which every ordered bin has the mean of the rows around it.
 
-    The window holds ``share`` of the rows, fewer at both ends: what rises still rises then.
+    The window holds ``share`` of the rows, and fewer towards both ends, where it stays symmetric: a
+    straight line over the rows stays one, and what rises still rises.
     """
     n_ordered = int(bins.n_ordered[feature])
     mass = bins.frequencies[bins.axis(feature)][:n_ordered]
     ends = np.concatenate([[0.0], np.cumsum(mass)])
-    middle, half = 0.5 * (ends[:-1] + ends[1:]), 0.5 * share * ends[-1]
-    low, high = np.maximum(middle - half, 0.0), np.minimum(middle + half, ends[-1])
+    middle = 0.5 * (ends[:-1] + ends[1:])
+    half = np.minimum(0.5 * share * ends[-1], np.minimum(middle, ends[-1] - middle))
+    wide = half > 0.5 * mass  # others hold rows of their own bin only
 
     def change(curve: FloatArray) -> FloatArray:
         out = curve.copy()
-        if ends[-1] > 0.0:
-            total = np.concatenate([[0.0], np.cumsum(mass * curve[:n_ordered])])
-            out[:n_ordered] = (np.interp(high, ends, total) - np.interp(low, ends, total)) / (
-                high - low
-            )
+        total = np.concatenate([[0.0], np.cumsum(mass * curve[:n_ordered])])
+        low, high = middle[wide] - half[wide], middle[wide] + half[wide]
+        rows = np.interp(high, ends, total) - np.interp(low, ends, total)
+        out[:n_ordered][wide] = rows / (high - low)
         return out
 
     return change

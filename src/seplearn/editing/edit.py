@@ -141,7 +141,8 @@ class Edit:
         ----------
         feature : str or int
         share : float
-            How many of the rows: 0.1 is a window of a tenth of them, fewer at both ends.
+            How many of the rows: 0.1 is a window of a tenth of them. Towards both ends, where rows
+            lie on one side only, it gets narrower.
         stage : int or "main", optional
         class_ : label, optional
         """

@@ -72,11 +72,12 @@ class EditEffect:
             before, after = (np.take_along_axis(p, most, axis=1)[:, 0] for p in (before, after))
         with np.errstate(over="ignore"):
             moves = np.abs(after - before)
+        size = float(moves.max()) or 1.0  # a sum of moves near the largest number is none
         rows = np.argsort(-moves, kind="stable")[:_MOST_ROWS]
         return EditEffect(
             n_rows=len(moves),
             changed=float(np.mean(moves > _ROUNDING * np.maximum(np.abs(before), np.abs(after)))),
-            mean_move=float(np.mean(moves)),
+            mean_move=size * float(np.mean(moves / size)),
             largest_move=float(moves.max()),
             rows=rows,
             before=before[rows],
