@@ -234,7 +234,7 @@ def test_a_model_of_which_nothing_is_left_is_a_constant(tmp_path):
     changed = edit.apply(reason="r")
     assert changed.model_.is_constant
     changed.save(tmp_path / "m.tsl")
-    np.testing.assert_allclose(load_model(tmp_path / "m.tsl").predict(X), changed.intercept_)
+    assert set(load_model(tmp_path / "m.tsl").predict(X)) == {changed.intercept_}
     np.testing.assert_allclose(changed.intercept_, fitted().predict(X).mean(), rtol=1e-9)
 
 
@@ -250,8 +250,8 @@ def test_stages_that_are_alike_merge_without_loss():
     )  # fmt: skip
     merged = twice.edit().merge_stages(0, 1).apply(reason="r")
     assert len(merged.stages_) == 1
-    spread = np.std(one.predict(X))
-    np.testing.assert_allclose(merged.predict(X), one.predict(X), atol=1e-3 * spread)
+    spread = float(np.std(one.predict(X)))
+    np.testing.assert_allclose(merged.predict(X), one.predict(X), atol=1e-6 * spread)
 
 
 def test_a_merged_stage_is_nearer_than_either_alone():
@@ -362,7 +362,8 @@ def test_bands_follow_an_edit():
     assert len(changed.model_.replicates) == 4
     assert np.isfinite(bands).all()
     high = bins_of(model, "area", [100.0, 1e9])
-    np.testing.assert_allclose(*changed.predict_interval(high), rtol=1e-12)
+    inside, outside = changed.predict_interval(high)
+    np.testing.assert_allclose(outside, inside, rtol=1e-12)
     with pytest.raises(ValueError, match="merge_stages and recalibrate"):
         model.edit().recalibrate(*table()).apply(reason="r").predict_interval(X)
 

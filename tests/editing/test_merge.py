@@ -181,9 +181,10 @@ def test_what_cannot_be_averaged_is_refused():
     ):
         with pytest.raises(ValueError, match=told):
             merge(models)
-    for models in (first, [first, "second"], "models"):
+    wrong: list[Any] = [first, [first, "second"], "models"]
+    for given in wrong:
         with pytest.raises(TypeError, match="models must be"):
-            merge(models)
+            merge(given)
     for weights in ([1], [1, 0], [1, -1], [1, np.nan], [1, np.inf], [1, "2"], [1e300, 1e-300]):
         with pytest.raises(ValueError, match="weights must be 2 positive numbers"):
             merge([first, second], weights=weights)
