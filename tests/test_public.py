@@ -87,7 +87,7 @@ def test_the_parameter_table_is_the_signature(estimator, table):
 @pytest.mark.parametrize(
     ("estimator", "fields", "options", "own"),
     [
-        (TSLRegressor, TSLParameters, FitOptions, {"directions", "n_classes"}),
+        (TSLRegressor, TSLParameters, FitOptions, {"directions", "n_classes", "start"}),
         (SepALSRegressor, SepALSParameters, SepALSParameters, set()),
     ],
 )

@@ -61,7 +61,7 @@ OWN_NAMES = {
     "categorical_features": "--categorical",
     "monotonic_cst": "--monotone",
 }
-_NO_OPTIONS = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
+_NO_OPTIONS = {"categorical_features", "monotonic_cst", "verbose", "keep_bags", "warm_start"}
 _TASKS = ("auto", "regression", "classification", "count")
 _COUNT_LOSS = "poisson"
 _MOST_SHOWN_CLASSES = 5

@@ -17,6 +17,7 @@ from seplearn.editing.places import Places
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.kernels.isotonic import nearest_monotone
 from seplearn.model.model import SeparationModel
+from seplearn.model.rebin import centred
 from seplearn.model.stage import Branch, Stage
 from seplearn.table.binning import Bins
 
@@ -65,14 +66,6 @@ def change_effect(model: SeparationModel, feature: int, change: CurveChange) -> 
     effects = model.effects.copy()
     effects[part] = values
     return replace(model, effects=effects, intercept=model.intercept + mean)
-
-
-def centred(curve: FloatArray, frequencies: FloatArray) -> tuple[FloatArray, float]:
-    """A curve of mean zero over the training rows, and the mean; a flat one is exactly zero."""
-    if curve.min() == curve.max():
-        return np.zeros(len(curve)), float(curve[0])
-    mean = float(np.sum(curve * frequencies))
-    return curve - mean, mean
 
 
 def _with_curve(branch: Branch, feature: int, bins: Bins, change: CurveChange) -> Branch:

@@ -592,7 +592,7 @@ def _changed(
     model: SeparationModel, change: ModelChange, keeps_replicates: bool
 ) -> SeparationModel:
     """The model changed, and its replicates in the same way; grids it was made of are gone."""
-    new = change(replace(model, replicates=(), bags=()))
+    new = change(replace(model, replicates=(), bags=(), penalties=None))
     replicates = tuple(
         replace(change(replace(other, reference=model.reference)), reference=None)
         for other in model.replicates

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from seplearn.editing.curves import centred
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import weighted_mean_model
 from seplearn.model.model import SeparationModel
+from seplearn.model.rebin import old_levels, with_bins
 from seplearn.model.reference import Reference
-from seplearn.model.stage import Branch, Stage
 from seplearn.table.binning import (
     MAX_BINS,
     MAX_LEVELS,
@@ -37,7 +36,7 @@ def merged(models: Sequence[Model], weights: Sequence[float], names: Sequence[st
 def _merged(
     models: Sequence[SeparationModel], weights: Sequence[float], joint: _JointBins
 ) -> SeparationModel:
-    moved = [_moved(model, joint, k) for k, model in enumerate(models)]
+    moved = [with_bins(model, joint.bins, joint.sources[k]) for k, model in enumerate(models)]
     mean = weighted_mean_model(moved, weights)
     n_replicates = {len(model.replicates) for model in models}
     replicates: tuple[SeparationModel, ...] = ()
@@ -52,40 +51,6 @@ def _merged(
         size_paths=(),
         edits=(),
     )
-
-
-def _moved(model: SeparationModel, joint: _JointBins, k: int) -> SeparationModel:
-    """A model on the joint bins: every new bin has the values of the old one it lies in."""
-    source, bins = joint.sources[k], joint.bins
-
-    def branch(old: Branch | None) -> Branch | None:
-        if old is None:
-            return None
-        curves, means = _centred(old.log_factors[source], bins)
-        negative = None if old.negative is None else old.negative[source]
-        return Branch(old.coefficient_sign, old.log_scale + means, curves, negative)
-
-    effects, constant = None, 0.0
-    if model.effects is not None:
-        effects, constant = _centred(model.effects[source], bins)
-    return SeparationModel(
-        bins,
-        model.intercept + constant,
-        tuple(Stage(branch(stage.plus), branch(stage.minus)) for stage in model.stages),
-        replicates=tuple(_moved(other, joint, k) for other in model.replicates),
-        effects=effects,
-        link=model.link,
-    )
-
-
-def _centred(curves: FloatArray, bins: Bins) -> tuple[FloatArray, float]:
-    """Curves of mean zero on every axis, and the sum of the means."""
-    out, total = curves.copy(), 0.0
-    for j in range(bins.n_axes):
-        part = bins.axis(j)
-        out[part], mean = centred(curves[part], bins.frequencies[part])
-        total += mean
-    return out, total
 
 
 def _joined_rows(
@@ -197,14 +162,7 @@ def _old_bins(axis: Axis, old: Axis) -> IntArray:
         inside = np.searchsorted(old.edges, lower, side="right")
         inside[0] = 0
         return np.append(inside, old.n_bins - 1).astype(np.int64)
-    assert isinstance(axis, CategoricalAxis)
-    assert isinstance(old, CategoricalAxis)
-    n = len(old.levels)
-    places = {level: b for b, level in enumerate(old.levels)} | dict.fromkeys(old.rare, n)
-    others = {other: places[level] for other, level in old.describe().other_names.items()}
-    places = others | places
-    named = [places.get(level, n + 2) for level in axis.levels]
-    return np.array([*named, n, n + 1, n + 2], dtype=np.int64)
+    return old_levels(axis, old)
 
 
 def _shares(axis: Axis, old: Axis, source: IntArray) -> FloatArray:

@@ -303,6 +303,23 @@ class SeparationEstimator(BaseEstimator):
         other._store(self._schema, model, list(self.history_) if history is None else history)
         return other
 
+    def _start(self, schema: Schema, loss: Loss) -> Any:
+        """The model that another fit goes on from; None if there is none with curves."""
+        if not self.get_params(deep=False).get("warm_start") or "model_" not in self.__dict__:
+            return None
+        if self._schema.labels != schema.labels:
+            raise ValueError(
+                "X must have the columns of the fit that warm_start goes on from, "
+                f"{list(self._schema.labels)}, got {list(schema.labels)}"
+            )
+        own = self.model_.link
+        if loss.link is not own and not isinstance(self.model_, ClassModels):
+            raise ValueError(
+                "loss must have the link of the fit that warm_start goes on from, "
+                f"{own.name!r}, got {loss.link.name!r}"
+            )
+        return None if self.model_.is_constant else self.model_
+
     def edit(self) -> Edit:
         """Begin to change the fitted model: see :class:`seplearn.Edit`.
 
@@ -573,6 +590,8 @@ class SeparationRegressor(RegressorMixin, SeparationEstimator):
 
 class SeparationClassifier(ClassifierMixin, SeparationEstimator):
     """One that predicts classes."""
+
+    classes_: Any  # an array of labels
 
 
 def _plain(value: Any) -> Any:

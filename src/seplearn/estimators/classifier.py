@@ -170,8 +170,16 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         held_out = None if eval_set is None else _eval_rows(eval_set, schema, classes)
         parameters = self._plain_parameters() | {"loss": LOG_LOSS, "n_classes": len(classes)}
         del parameters["class_weight"]
-        model, history = fit_rows(rows, parameters, Asked(eval_set, groups), held_out, callback)
-        self._store(schema, model, history)
+        start = self._start(schema, self._loss)
+        if start is not None and self.classes_.tolist() != classes.tolist():
+            raise ValueError(
+                "y must have the classes of the fit that warm_start goes on from, "
+                f"{self.classes_.tolist()}, got {classes.tolist()}"
+            )
+        earlier = [] if start is None else self.history_
+        asked = Asked(eval_set, groups)
+        model, history = fit_rows(rows, parameters, asked, held_out, callback, start)
+        self._store(schema, model, [*earlier, *history])
         self.classes_ = classes
 
     def decision_function(self, X: Any) -> FloatArray:

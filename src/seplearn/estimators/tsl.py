@@ -210,8 +210,10 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
             held_out = eval_rows(eval_set, schema, offset is not None)
             _check_eval_target(loss, held_out)
         parameters = self._plain_parameters()
-        model, history = fit_rows(rows, parameters, asked, held_out, callback)
-        self._store(schema, model, history)
+        start = self._start(schema, loss)
+        earlier = [] if start is None else self.history_
+        model, history = fit_rows(rows, parameters, asked, held_out, callback, start)
+        self._store(schema, model, [*earlier, *history])
 
     def predict(self, X: Any, offset: Any = None) -> FloatArray:
         """Predicted target, shape (n,): the intercept plus main effects and all stages.

@@ -53,6 +53,7 @@ def weighted_mean_model(
         stages=tuple(stage.scaled(share) for model, share in pairs for stage in model.stages),
         bags=tuple(bag for model in models for bag in model.bags),
         effects=np.sum(effects, axis=0) if effects else None,
+        penalties=models[0].penalties if len(models) == 1 else None,
     )
 
 
@@ -87,4 +88,5 @@ def select_stages(model: SeparationModel, stages: Sequence[int]) -> SeparationMo
         replicates=tuple(select_stages(other, stages) for other in model.replicates),
         bags=tuple(model.bags[s] for s in stages) if model.bags else (),
         size_paths=(),
+        penalties=None,
     )

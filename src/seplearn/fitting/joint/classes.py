@@ -91,12 +91,17 @@ class ClassFits:
         return len(self.fits)
 
     def begin(self) -> None:
-        """Refine the main effects, if the models start with them."""
-        if not any(fit.curves.effects.active.any() for fit in self.fits):
-            return
-        self._sweep(N_SWEEPS, rate=1.0)
-        self._sweep(self.fits[0].n_sweeps - N_SWEEPS, DAMPED)
-        self._prune_quiet()
+        """Refine what the models start with: curves of an earlier fit, or main effects."""
+        start = self._options.start
+        if isinstance(start, ClassModels):
+            for fit, model in zip(self.fits, start.models, strict=True):
+                fit.go_on_from(model)
+            self._sweep(LAST_SWEEPS, DAMPED)
+            self._prune_quiet()
+        elif any(fit.curves.effects.active.any() for fit in self.fits):
+            self._sweep(N_SWEEPS, rate=1.0)
+            self._sweep(self.fits[0].n_sweeps - N_SWEEPS, DAMPED)
+            self._prune_quiet()
 
     def grow(self) -> StageRecord | None:
         """Add a stage to every class in which one finds something, then sweep over all of them."""
