@@ -159,6 +159,8 @@ def test_files_of_every_version_load_for_ever(path):
     if "dependence" in expected:
         dependence = explain.partial_dependence(model, "number").total
         np.testing.assert_allclose(dependence, expected["dependence"], rtol=1e-12)
+    if "edits" in expected:
+        assert [str(record) for record in model.edits_] == expected["edits"]
     if "intervals" in expected:
         np.testing.assert_allclose(model.predict_interval(table), expected["intervals"], rtol=1e-12)
 

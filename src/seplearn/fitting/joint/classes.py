@@ -97,11 +97,12 @@ class ClassFits:
             for fit, model in zip(self.fits, start.models, strict=True):
                 fit.go_on_from(model)
             self._sweep(LAST_SWEEPS, DAMPED)
-            self._prune_quiet()
-        elif any(fit.curves.effects.active.any() for fit in self.fits):
-            self._sweep(N_SWEEPS, rate=1.0)
-            self._sweep(self.fits[0].n_sweeps - N_SWEEPS, DAMPED)
-            self._prune_quiet()
+            return
+        if not any(fit.curves.effects.active.any() for fit in self.fits):
+            return
+        self._sweep(N_SWEEPS, rate=1.0)
+        self._sweep(self.fits[0].n_sweeps - N_SWEEPS, DAMPED)
+        self._prune_quiet()
 
     def grow(self) -> StageRecord | None:
         """Add a stage to every class in which one finds something, then sweep over all of them."""

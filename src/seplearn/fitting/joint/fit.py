@@ -112,8 +112,8 @@ class JointFit:
         if isinstance(start, SeparationModel):
             self.go_on_from(start)
             self.refine(LAST_SWEEPS, rate=DAMPED)
-            self.prune_quiet()
-        elif self.curves.effects.active.any():
+            return
+        if self.curves.effects.active.any():
             self._refine_after_change(rate=1.0)
             self.prune_quiet()
 
