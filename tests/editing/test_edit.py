@@ -1,6 +1,7 @@
 """What every edit does to a model, and what it leaves alone."""
 
 import json
+import math
 from functools import cache
 from typing import Any
 
@@ -476,6 +477,18 @@ def test_records_that_do_not_fit_are_refused():
         model.edit().replay([kind("apply", {}, "r")])
     with pytest.raises(ValueError, match=r"sound arguments, got drop_stage\(more=1\)"):
         model.edit().replay([kind("drop_stage", {"more": 1}, "r")])
+    for wrong in (
+        {"n_rows": 1},
+        {"products": "ab"},
+        {"products": [[1.0, "a"]]},
+        {"products": [[2.0, 1.0]]},
+        {"intercept": math.nan},
+    ):
+        damaged = kind("recalibrate", {**scales[0].arguments, **wrong}, "r")
+        if wrong == {"n_rows": 1}:
+            damaged = kind("recalibrate", wrong, "r")
+        with pytest.raises(ValueError, match="not a valid seplearn model"):
+            model.edit().replay([damaged])
     with pytest.raises(TypeError, match="edits must be records"):
         model.edit().replay(["flatten"])
     edit = model.edit()

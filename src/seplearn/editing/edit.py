@@ -20,6 +20,7 @@ from seplearn.explain.subject import Subject, check_position
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import LogLoss
 from seplearn.losses.links import class_shares
+from seplearn.model.checks import count, finite, require, table
 from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import of_each, with_edits
 from seplearn.model.model import SeparationModel
@@ -340,14 +341,19 @@ class Edit:
 
     def _replay_scales(self, arguments: dict[str, Any]) -> None:
         class_ = arguments.pop("class_", None)
-        n_rows = arguments.pop("n_rows")
-        scales = Scales(**arguments)
+        given = table(arguments, {"n_rows", *Scales._fields}, "the scales of an edit")
+        require(isinstance(given["products"], list), "the scales of an edit must be a list")
+        scales = Scales(
+            finite(given["intercept"]),
+            finite(given["effects"]),
+            [_sign_and_scale(pair) for pair in given["products"]],
+        )
         model = self._one_sum("class_", class_)
         n_products = sum(len(stage.branches) for stage in model.stages)
         if len(scales.products) != n_products:
             rule = f"for a model with {len(scales.products)} products in recalibrate"
             raise out_of_range("edits", rule, n_products)
-        self._rescale(scales, n_rows, class_)
+        self._rescale(scales, count(given["n_rows"]), class_)
 
     @property
     def stage_names(self) -> Any:
@@ -631,6 +637,14 @@ def _farthest(model: SeparationModel, other: SeparationModel) -> float:
         size = float(np.abs(model.effects).max()) or 1.0
         far = max(far, float(np.abs(model.effects - other.effects).max()) / size)
     return far
+
+
+def _sign_and_scale(pair: Any) -> list[float]:
+    """Sign and log-scale of a product, as a record has them."""
+    require(isinstance(pair, list) and len(pair) == 2, "a scale of an edit must be a pair")
+    sign, scale = (finite(value) for value in pair)
+    require(sign in (-1.0, 0.0, 1.0), "sign of a scale of an edit")
+    return [sign, scale]
 
 
 def _limits(limits: Any) -> tuple[float, float]:

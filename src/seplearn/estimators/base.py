@@ -123,7 +123,10 @@ class SeparationEstimator(BaseEstimator):
         """The parameters, and below them what was changed after the fit."""
         parameters = super().__repr__(N_CHAR_MAX)
         margin = " " * (len(type(self).__name__) + 1)
-        lines = [textwrap.fill(parameters, _WIDTH, subsequent_indent=margin)]
+        wrapper = textwrap.TextWrapper(
+            _WIDTH, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
+        )
+        lines = [wrapper.fill(parameters)]
         edits = self.model_.edits if "model_" in self.__dict__ else ()
         lines += [f"# edit {number}: {record}" for number, record in enumerate(edits, 1)]
         return "\n".join(lines)
