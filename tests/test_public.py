@@ -29,10 +29,10 @@ ROOT = Path(__file__).parents[1]
 
 def test_exported_names():
     assert sorted(seplearn.__all__) == [
-        "Branch", "ClassEvaluation", "ClassModels", "ClassView", "Evaluation", "ModelFormatError",
-        "Scorecard", "SepALSRegressor", "SeparationModel", "SizePath", "Stage", "StageRecord",
-        "TSLClassifier", "TSLRegressor", "__version__", "datasets", "explain", "load_model",
-        "report",
+        "Branch", "ClassEvaluation", "ClassModels", "ClassView", "Edit", "EditEffect", "EditRecord",
+        "Evaluation", "ModelFormatError", "Scorecard", "SepALSRegressor", "SeparationModel",
+        "SizePath", "Stage", "StageRecord", "TSLClassifier", "TSLRegressor", "__version__",
+        "datasets", "explain", "load_model", "merge", "report",
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
@@ -87,7 +87,7 @@ def test_the_parameter_table_is_the_signature(estimator, table):
 @pytest.mark.parametrize(
     ("estimator", "fields", "options", "own"),
     [
-        (TSLRegressor, TSLParameters, FitOptions, {"directions", "n_classes"}),
+        (TSLRegressor, TSLParameters, FitOptions, {"directions", "n_classes", "start"}),
         (SepALSRegressor, SepALSParameters, SepALSParameters, set()),
     ],
 )

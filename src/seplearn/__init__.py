@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seplearn import datasets, explain, report
     from seplearn._errors import ModelFormatError
+    from seplearn.editing import Edit, EditEffect
     from seplearn.estimators.class_view import ClassView
     from seplearn.estimators.classifier import TSLClassifier
     from seplearn.estimators.load import load_model
+    from seplearn.estimators.merge import merge
     from seplearn.estimators.sepals import SepALSRegressor
     from seplearn.estimators.tsl import TSLRegressor
     from seplearn.model import (
         Branch,
         ClassEvaluation,
         ClassModels,
+        EditRecord,
         Evaluation,
         SeparationModel,
         SizePath,
@@ -29,6 +32,9 @@ __all__ = [
     "ClassEvaluation",
     "ClassModels",
     "ClassView",
+    "Edit",
+    "EditEffect",
+    "EditRecord",
     "Evaluation",
     "ModelFormatError",
     "Scorecard",
@@ -43,6 +49,7 @@ __all__ = [
     "datasets",
     "explain",
     "load_model",
+    "merge",
     "report",
 ]
 
@@ -52,6 +59,9 @@ _PLACES = {
     "ClassEvaluation": "seplearn.model",
     "ClassModels": "seplearn.model",
     "ClassView": "seplearn.estimators.class_view",
+    "Edit": "seplearn.editing",
+    "EditEffect": "seplearn.editing",
+    "EditRecord": "seplearn.model",
     "Evaluation": "seplearn.model",
     "ModelFormatError": "seplearn._errors",
     "Scorecard": "seplearn.export.scorecard",
@@ -63,6 +73,7 @@ _PLACES = {
     "TSLClassifier": "seplearn.estimators.classifier",
     "TSLRegressor": "seplearn.estimators.tsl",
     "load_model": "seplearn.estimators.load",
+    "merge": "seplearn.estimators.merge",
 }
 _MODULES = ("datasets", "explain", "plots", "report")
 

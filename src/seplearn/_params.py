@@ -293,6 +293,16 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "are not saved with the model.",
     ),
     Parameter(
+        "warm_start",
+        False,
+        Flag(),
+        "Whether another ``fit`` goes on from the model of the last one, as in scikit-learn: with "
+        "a larger ``n_stages`` it gets more stages, to other rows it is refined. Columns, classes "
+        "and ``loss`` must be the same. Nothing is held out of the rows of such a fit, as the "
+        "model may have seen them: it gets ``n_stages`` stages, or as many as an ``eval_set`` "
+        "says. Edits are not kept. Needs ``refine='joint'`` and ``n_starts=1``.",
+    ),
+    Parameter(
         "random_state",
         None,
         Seed(),
@@ -342,6 +352,7 @@ class JointParameters:
     min_category_count: int = 5
     background_size: int = 1000
     keep_bags: bool = False
+    warm_start: bool = False
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int = 0

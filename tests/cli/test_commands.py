@@ -81,7 +81,7 @@ def test_a_validation_table_is_looked_at_before_the_fit_and_may_lack_outcomes(fi
 
 def test_options_are_the_estimators_parameters(files, tmp_path):
     known = {p.name for p in command_line.commands["fit"].params}
-    elsewhere = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
+    elsewhere = {"categorical_features", "monotonic_cst", "verbose", "keep_bags", "warm_start"}
     assert {p.name for p in TSL_PARAMETERS} - known == elsewhere
     done = run("fit", files / "flats.csv", "--target", "rent", "--exclude", "id", *QUICK,
                "--categorical", "rooms", "--monotone", "area=up", "--loss", "huber",

@@ -432,7 +432,8 @@ class Recorded(JointFit):
     calls: list[tuple[object, float]]
     n_dropped = 0
 
-    def refine(self, n_sweeps, rate):
+    def refine(self, n_sweeps, rate, rests=True):
+        assert rests
         self.mean_square = 0.0
         self.__dict__.setdefault("calls", []).append((n_sweeps, rate))
 

@@ -11,9 +11,17 @@ import pandas as pd
 import pytest
 
 import seplearn
-from seplearn import SepALSRegressor, TSLRegressor, datasets, explain, load_model
+from seplearn import (
+    ModelFormatError,
+    SepALSRegressor,
+    TSLRegressor,
+    datasets,
+    explain,
+    load_model,
+)
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import VERSION
+from seplearn.model.header import read_edits
 from seplearn.model.stage import Stage
 from tests.model.damage import parts, sums_of
 
@@ -159,6 +167,8 @@ def test_files_of_every_version_load_for_ever(path):
     if "dependence" in expected:
         dependence = explain.partial_dependence(model, "number").total
         np.testing.assert_allclose(dependence, expected["dependence"], rtol=1e-12)
+    if "edits" in expected:
+        assert [str(record) for record in model.edits_] == expected["edits"]
     if "intervals" in expected:
         np.testing.assert_allclose(model.predict_interval(table), expected["intervals"], rtol=1e-12)
 
@@ -411,3 +421,21 @@ def test_numbered_columns_are_found_after_loading(tmp_path):
     model.save(tmp_path / "m.tsl")
     again = load_model(tmp_path / "m.tsl")
     np.testing.assert_array_equal(again.predict(frame[[3, 5, 7]]), model.predict(frame))
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        "flatten",
+        [{"operation": "flatten", "arguments": {}}],
+        [{"operation": "a b", "arguments": {}, "reason": "r"}],
+        [{"operation": "flatten", "arguments": [], "reason": "r"}],
+        [{"operation": "flatten", "arguments": {}, "reason": " "}],
+        [{"operation": "flatten", "arguments": {"feature": {}}, "reason": "r"}],
+        [{"operation": "flatten", "arguments": {"feature": math.nan}, "reason": "r"}],
+        [{"operation": "flatten", "arguments": {"feature": [[[[1]]]]}, "reason": "r"}],
+    ],
+)
+def test_records_of_edits_are_not_believed(edits):
+    with pytest.raises(ModelFormatError):
+        read_edits(edits)

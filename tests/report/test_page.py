@@ -366,3 +366,12 @@ def test_the_typical_row_and_the_ends_of_sliders_lie_in_the_data(houses, tmp_pat
             assert few is None or value in few, (name, place, value)
             assert "training values" not in box.inner_text()
             assert place is None or int(box.locator("[type=range]").input_value()) == place
+
+
+def test_edits_are_told_as_text(model, tmp_path, open_page):
+    edited = model.edit().clip("area", (20, 90)).apply(reason="<img src=x onerror=alert(1)>")
+    report.write_report(edited, tmp_path / "report.html")
+    opened = open_page(tmp_path / "report.html")
+    told = opened.page.locator("#edits li").all_inner_texts()
+    assert told == ["clip(feature='area', limits=[20, 90]): <img src=x onerror=alert(1)>"]
+    opened.check_quiet()

@@ -62,7 +62,7 @@ OWN_NAMES = {
     "categorical_features": "--categorical",
     "monotonic_cst": "--monotone",
 }
-_NO_OPTIONS = {"categorical_features", "monotonic_cst", "verbose", "keep_bags"}
+_NO_OPTIONS = {"categorical_features", "monotonic_cst", "verbose", "keep_bags", "warm_start"}
 _TASKS = ("auto", "regression", "classification", "count")
 _COUNT_LOSS = "poisson"
 _MOST_SHOWN_CLASSES = 5
@@ -243,13 +243,13 @@ def fit(
     """  # noqa: D301
     if output is not None:
         check_output(output, (table, validation))
-    share, directions = _share(validation), _directions(monotone)
+    share, constraints = _share(validation), directions(monotone)
     roles = _Roles(target, weight, _offset(exposure, offset), exclude, categorical, missing, task)
     held_out = [] if share is not None else column_names(_in_a_file(validation))
     data = _training_columns(_read(table, roles), roles)
     parameters |= {
         "categorical_features": list(categorical) or "auto",
-        "monotonic_cst": directions,
+        "monotonic_cst": constraints,
         "verbose": not quiet and is_terminal(sys.stderr),
     }
     model = _estimator(data, task, class_weight, parameters)
@@ -493,7 +493,7 @@ def _check_outcomes(validation: str, roles: _Roles, has_classes: bool) -> None:
         )
 
 
-def _directions(monotone: tuple[str, ...]) -> dict[str, int] | None:
+def directions(monotone: tuple[str, ...]) -> dict[str, int] | None:
     """``area=up`` in the form of the parameter ``monotonic_cst``."""
     out = {}
     for text in monotone:

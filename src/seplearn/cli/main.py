@@ -17,6 +17,7 @@ from pyarrow import ArrowException, csv
 from seplearn import datasets
 from seplearn._errors import ModelFormatError
 from seplearn.cli.compile import compile_kernels
+from seplearn.cli.edit import edit, merge
 from seplearn.cli.export import export
 from seplearn.cli.fit import fit
 from seplearn.cli.text import note, printable
@@ -74,6 +75,7 @@ def command_line() -> None:
     seplearn explain rent.tsl new.csv --row 3          why this prediction?
     seplearn report rent.tsl unseen.csv -o rent.html   a page to play with
     seplearn export rent.tsl --sql duckdb              for places without this library
+    seplearn edit rent.tsl --flatten floor --reason    change it by hand, with a record
 
     Tables are CSV (also .csv.gz) or Parquet files, recognised by their content; - is a pipe. Data
     go to standard output, progress and notes to standard error.
@@ -126,6 +128,8 @@ for _command in (
     curves,
     report,
     export,
+    edit,
+    merge,
     info,
     demo,
     compile_kernels,

@@ -563,6 +563,7 @@ def info(model: str) -> None:
     ]
     if estimator.evaluation_ is not None:
         lines.append(f"error when it was fitted: {evaluation_text(estimator.evaluation_)}")
+    lines += [f"edit {k}: {printable(str(edit))}" for k, edit in enumerate(estimator.edits_, 1)]
     say("\n".join([*lines, "", _axes_text(estimator), "", model_text(estimator)]))
 
 

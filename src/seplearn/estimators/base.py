@@ -6,6 +6,7 @@ import copy
 import math
 import numbers
 import os
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from seplearn._errors import out_of_range, wrong_type
 from seplearn._params import Parameter, check_parameters
 from seplearn._rules import Flag, check_level, is_real, is_whole
+from seplearn.editing import Edit
 from seplearn.explain.subject import Subject
 from seplearn.export.json import to_plain
 from seplearn.export.onnx import PRECISIONS, to_onnx
@@ -31,10 +33,12 @@ from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import select_stages
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
-from seplearn.model.record import SizePath, StageRecord
+from seplearn.model.record import EditRecord, SizePath, StageRecord
 from seplearn.table.columns import Table, open_table
 from seplearn.table.schema import OffsetColumn, Schema
 from seplearn.table.training import known_rows, read_offset, training_rows
+
+_WIDTH = 79  # as scikit-learn has it
 
 
 class SeparationEstimator(BaseEstimator):
@@ -110,6 +114,24 @@ class SeparationEstimator(BaseEstimator):
         return paths
 
     @property
+    def edits_(self) -> tuple[EditRecord, ...]:
+        check_is_fitted(self)
+        edits: tuple[EditRecord, ...] = self.model_.edits
+        return edits
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The parameters, and below them what was changed after the fit."""
+        parameters = super().__repr__(N_CHAR_MAX)
+        margin = " " * (len(type(self).__name__) + 1)
+        wrapper = textwrap.TextWrapper(
+            _WIDTH, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
+        )
+        lines = [wrapper.fill(parameters)]
+        edits = self.model_.edits if "model_" in self.__dict__ else ()
+        lines += [f"# edit {number}: {record}" for number, record in enumerate(edits, 1)]
+        return "\n".join(lines)
+
+    @property
     def reading_size_(self) -> int:
         check_is_fitted(self)
         return int(self.model_.reading_size)
@@ -173,7 +195,8 @@ class SeparationEstimator(BaseEstimator):
         if not (self.model_.is_constant or self.model_.replicates):
             raise ValueError(
                 "predict_interval needs bootstrap replicates: fit with "
-                "n_bootstrap=100 (SepALSRegressor, and select_stages with rows given, make none)"
+                "n_bootstrap=100 (SepALSRegressor makes none; select_stages with rows given, and "
+                "the edits merge_stages and recalibrate, leave none)"
             )
         ends: FloatArray = self.model_.interval(codes, share)
         added = self._read_offset(offset, len(codes))
@@ -279,9 +302,51 @@ class SeparationEstimator(BaseEstimator):
             data = TrainingData(model.bins, self._codes_of(rows.table), rows.y, rows.weight)
             scalars: Any = getattr(self, "scalars", "nnls")  # SepALS has no such parameter
             model = refit_scalars(model, data, scalars, bool(self.fit_intercept))
-        smaller = copy.copy(self)
-        smaller._store(self._schema, model, [])
-        return smaller
+        return self._with_model(model, [])
+
+    def _with_model(self, model: Model, history: list[StageRecord] | None = None) -> Self:
+        """An estimator like this one with another model; what was measured of this one is gone."""
+        other = copy.copy(self)
+        other._store(self._schema, model, list(self.history_) if history is None else history)
+        return other
+
+    def _start(self, schema: Schema, loss: Loss) -> Any:
+        """The model that another fit goes on from; None if there is none with curves."""
+        if not self.get_params(deep=False).get("warm_start") or "model_" not in self.__dict__:
+            return None
+        if self._schema.labels != schema.labels:
+            raise ValueError(
+                "X must have the columns of the fit that warm_start goes on from, "
+                f"{list(self._schema.labels)}, got {list(schema.labels)}"
+            )
+        own = self.model_.link
+        if loss.link is not own and not isinstance(self.model_, ClassModels):
+            raise ValueError(
+                "loss must have the link of the fit that warm_start goes on from, "
+                f"{own.name!r}, got {loss.link.name!r}"
+            )
+        return None if self.model_.is_constant else self.model_
+
+    def edit(self) -> Edit:
+        """Begin to change the fitted model: see :class:`seplearn.Edit`.
+
+        Curves can be flattened, clipped, smoothed or made monotone, levels set like others, stages
+        dropped or merged, the scales fitted to other rows. ``apply`` gives a new estimator, with
+        every change and its reason in ``edits_``; this one stays as it is.
+
+        Examples
+        --------
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+        >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+        >>> edit = model.edit().make_monotone("x2", 1)
+        >>> effect = edit.effect(X, y)
+        >>> edited = edit.apply(reason="more of x2 never means less")
+        >>> len(edited.edits_), len(model.edits_)
+        (1, 0)
+        """
+        check_is_fitted(self)
+        return Edit(self)
 
     def evaluate(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, keep: bool = False
@@ -537,6 +602,8 @@ class SeparationRegressor(RegressorMixin, SeparationEstimator):
 
 class SeparationClassifier(ClassifierMixin, SeparationEstimator):
     """One that predicts classes."""
+
+    classes_: Any  # an array of labels
 
 
 def _plain(value: Any) -> Any:

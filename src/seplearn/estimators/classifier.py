@@ -83,6 +83,8 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         or none; losses are log-losses.
     size_paths_ : tuple of SizePath
         How well models of growing size predicted rows held out.
+    edits_ : tuple of EditRecord
+        What was changed after the fit, by :meth:`edit`, in this order; empty if nothing was.
     model_ : SeparationModel or ClassModels
         Bins, constant and stages together; of more than two classes a model for each of them.
     n_features_in_ : int
@@ -177,9 +179,16 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
             held_out = _eval_rows(eval_set, schema, classes, offset is not None)
         parameters = self._plain_parameters() | {"loss": LOG_LOSS, "n_classes": len(classes)}
         del parameters["class_weight"]
+        start = self._start(schema, self._loss)
+        if start is not None and self.classes_.tolist() != classes.tolist():
+            raise ValueError(
+                "y must have the classes of the fit that warm_start goes on from, "
+                f"{self.classes_.tolist()}, got {classes.tolist()}"
+            )
+        earlier = [] if start is None else self.history_
         asked = Asked(eval_set, groups, offset)
-        model, history = fit_rows(rows, parameters, asked, held_out, callback)
-        self._store(schema, model, history)
+        model, history = fit_rows(rows, parameters, asked, held_out, callback, start)
+        self._store(schema, model, [*earlier, *history])
         self.classes_ = classes
 
     def decision_function(self, X: Any, offset: Any = None) -> FloatArray:

@@ -66,6 +66,8 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
         Number of sweeps of the start that was kept.
     history_ : list of StageRecord
         One record, of the fit as a whole; its grids are the random starts.
+    edits_ : tuple of EditRecord
+        What was changed after the fit, by :meth:`edit`, in this order; empty if nothing was.
     model_ : SeparationModel
         Bins, constant and stages together.
     n_features_in_ : int

@@ -61,6 +61,8 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
     size_paths_ : tuple of SizePath
         How well models of growing size predicted rows held out, by which the number of stages was
         chosen; see :func:`seplearn.explain.size_path`.
+    edits_ : tuple of EditRecord
+        What was changed after the fit, by :meth:`edit`, in this order; empty if nothing was.
     model_ : SeparationModel
         Bins, constant and stages together.
     n_features_in_ : int
@@ -208,8 +210,10 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
             held_out = eval_rows(eval_set, schema, offset is not None)
             _check_eval_target(loss, held_out)
         parameters = self._plain_parameters()
-        model, history = fit_rows(rows, parameters, asked, held_out, callback)
-        self._store(schema, model, history)
+        start = self._start(schema, loss)
+        earlier = [] if start is None else self.history_
+        model, history = fit_rows(rows, parameters, asked, held_out, callback, start)
+        self._store(schema, model, [*earlier, *history])
 
     def predict(self, X: Any, offset: Any = None) -> FloatArray:
         """Predicted target, shape (n,): the intercept plus main effects and all stages.
@@ -274,12 +278,12 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         codes = self._codes(X)
         # With refine='scalars' a record has the scalars of all stages so far, and no cancellation.
         stagewise = all(record.cancellation is None for record in self.history_)
-        stagewise &= self.model_.effects is None
+        stagewise &= self.model_.effects is None and not self.model_.edits
         if not stagewise or len(self.history_) != len(self.stages_):
             raise ValueError(
-                "staged_predict needs a fit with refine='scalars' and all its stages: joint "
-                "refinement changes earlier stages with each new one. predict_stages(X) has the "
-                "contribution of every stage"
+                "staged_predict needs a fit with refine='scalars' as it was, with all its stages: "
+                "joint refinement changes earlier stages with each new one. predict_stages(X) has "
+                "the contribution of every stage"
             )
         models = (self.model_.with_scalars(r.scalars, r.intercept) for r in self.history_)
         return (model.predict(codes) for model in models)

@@ -18,7 +18,7 @@ from seplearn.table.binning import Axis, Bins
 
 
 def describe(model: SeparationModel, names: Sequence[str]) -> dict[str, Any]:
-    """The features and their bins, the constant, main effects (None without any), and the stages.
+    """The features and their bins, the constant, main effects (None without any), stages, edits.
 
     Curves are flat arrays in which the bins of all features lie one after the other, those of
     feature j at ``offset[j]:offset[j + 1]``.
@@ -33,6 +33,7 @@ def describe(model: SeparationModel, names: Sequence[str]) -> dict[str, Any]:
         "intercept": model.intercept,
         "effects": model.effects,
         "stages": [describe_stage(stage, bins) for stage in model.stages],
+        "edits": [record.to_plain() for record in model.edits],
     }
 
 

@@ -46,6 +46,7 @@ def to_plain(model: Model, schema: Schema, classes: Sequence[Any] | None = None)
         "link": model.link.name,
         "classes": None if classes is None else list(classes),
         "offset": None if offset is None else offset._asdict(),
+        "edits": descriptions[0]["edits"],
         "sums": [
             _sum(description, one.stage_names(schema.labels))
             for description, one in zip(descriptions, models, strict=True)

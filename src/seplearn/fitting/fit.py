@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from seplearn._errors import out_of_range
 from seplearn._workers import Workers
 from seplearn.fitting.growth import Validation, fit_joint
-from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.options import FitOptions, TrainingData, most_stages
 from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
 from seplearn.fitting.stagewise import OnStage, fit_stagewise
 from seplearn.kernels.arrays import IntArray
-from seplearn.model.classes import Model
+from seplearn.model.classes import ClassModels, Model
 from seplearn.model.record import StageRecord
 from seplearn.table.training import EvalRows, TargetUnit
 
@@ -31,6 +32,7 @@ def check_options(
         given |= {
             "monotonic_cst": any(options.directions),
             "n_bootstrap > 0": n_bootstrap > 0,
+            "warm_start=True": options.warm_start,
             "early_stopping=True": early_stopping != "auto" and bool(early_stopping),
             "main_effects=True": options.main_effects is True,
             "offset": offset is not None,
@@ -47,6 +49,8 @@ def check_options(
             "products='single' has no joint refinement, as it has no backbone and tilt; "
             "give refine='scalars' with it"
         )
+    if options.warm_start:
+        _check_warm_start(options, eval_set, groups)
     if not early_stopping and any(given.values()):
         raise ValueError(
             f"{_first(given)} is for choosing the number of stages, got early_stopping=False "
@@ -56,6 +60,40 @@ def check_options(
         raise ValueError(
             "groups must not be given together with eval_set: groups say which rows of X are held "
             "out together, but with eval_set none are held out"
+        )
+
+
+def _check_warm_start(options: FitOptions, eval_set: Any, groups: Any) -> None:
+    for name, allowed, value in (
+        ("n_starts", 1, options.n_starts),
+        ("keep_bags", False, options.keep_bags),
+    ):
+        if value != allowed:
+            raise ValueError(f"{name} must be {allowed} with warm_start=True, got {value!r}")
+    start = options.start
+    if start is None:
+        return
+    if options.n_new_stages < 0:
+        rule = f"at least {most_stages(start)}, the stages that warm_start goes on from"
+        raise out_of_range("n_stages", rule, options.n_stages)
+    models = start.models if isinstance(start, ClassModels) else (start,)
+    if options.main_effects is False and any(one.effects is not None for one in models):
+        rule = "not be False where warm_start goes on from a model that has some"
+        raise ValueError(f"main_effects must {rule}, got {options.main_effects!r}")
+    if any(stage.kind in ("signed", "same side") for one in models for stage in one.stages):
+        raise ValueError(
+            "warm_start=True needs a model with refine='joint' to go on from, got one of "
+            "refine='scalars': fit it anew with warm_start=False"
+        )
+    if eval_set is None and groups is not None:
+        raise ValueError(
+            "groups must not be given where warm_start goes on from a model: it may have seen all "
+            "rows of X, and none are held out"
+        )
+    if eval_set is None and options.early_stopping is True:
+        raise ValueError(
+            "early_stopping=True needs an eval_set with warm_start=True: the model to go on from "
+            "may have seen all rows of X"
         )
 
 
@@ -80,6 +118,7 @@ def make_validation(
     n_rows = len(data.target)
     if options.early_stopping == "auto":
         chooses = float(data.weight.sum()) >= FEWEST_ROWS  # a row of weight 2 is two rows
+        chooses &= options.start is None  # which may have seen all rows
     else:
         chooses = bool(options.early_stopping)
         if chooses and n_rows < N_FOLDS:

@@ -123,6 +123,7 @@ class _Forms:
         workers: Workers,
     ) -> None:
         chosen_by_error = options.main_effects == "auto" and options.may_have_effects
+        chosen_by_error &= options.start is None
         forms = (False, True) if chosen_by_error else (options.main_effects is True,)
         weights = [part.held_out.weight for part in parts]
         self.growths = [_Growth(form, ErrorPath(weights, mass)) for form in forms]
@@ -356,7 +357,7 @@ def _grow_forms(
     """Grow the model on every part, in each form that is asked for, until more brings nothing."""
     forms = _Forms(parts, mass, options, seed, workers)
     forms.begin()
-    for _ in range(options.n_stages):
+    for _ in range(options.n_new_stages):
         if not forms.grow(on_stage):
             break
     return forms.growths
@@ -450,7 +451,7 @@ def _grow_fully(
 
     fits = inner.map_fits(start, range(options.n_starts))
     rounds: list[list[StageRecord | None]] = []
-    for _ in range(options.n_stages):
+    for _ in range(options.n_new_stages):
         records = inner.map_fits(lambda fit: fit.grow(), fits)
         if all(record is None for record in records):
             break

@@ -13,6 +13,7 @@ from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, SortedRows
 from seplearn.kernels.sums import sort_by_bin
 from seplearn.losses import LOSSES, ClassLogLoss, LogLoss, Loss
 from seplearn.losses.log_loss import OF_SEVERAL_CLASSES
+from seplearn.model.classes import ClassModels, Model
 from seplearn.table.binning import Bins
 
 LOG_LOSS = "log_loss"
@@ -24,12 +25,20 @@ class FitOptions(TSLParameters):
     """The parameters, and what they come to for the columns of the training table."""
 
     directions: tuple[int, ...]  # of every axis: 1 increasing, -1 decreasing, 0 free
+    start: Model | None = None  # on the training bins, in the unit of the fit: to go on from
     n_classes: int = 2  # of a classifier; with more the target of a row is the number of its class
 
     @property
     def has_many_classes(self) -> bool:
         """Whether every class has a sum of its own; one is enough for two."""
         return self.n_classes > 2
+
+    @property
+    def n_new_stages(self) -> int:
+        """Stages that may be added to those there are; of several classes to every one."""
+        if self.start is None:
+            return self.n_stages
+        return self.n_stages - most_stages(self.start)
 
     @property
     def may_have_effects(self) -> bool:
@@ -52,6 +61,12 @@ class FitOptions(TSLParameters):
         if self.has_many_classes:
             return ClassLogLoss()
         return self.loss_function.suited_to(target, weight)
+
+
+def most_stages(model: Model) -> int:
+    """How many stages a model has, of several classes that with the most of them."""
+    models = model.models if isinstance(model, ClassModels) else (model,)
+    return max(len(one.stages) for one in models)
 
 
 @dataclass(frozen=True, eq=False)

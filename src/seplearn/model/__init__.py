@@ -3,13 +3,14 @@
 from seplearn.model.classes import ClassModels
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.model.model import SeparationModel
-from seplearn.model.record import SizePath, StageRecord
+from seplearn.model.record import EditRecord, SizePath, StageRecord
 from seplearn.model.stage import Branch, Stage
 
 __all__ = [
     "Branch",
     "ClassEvaluation",
     "ClassModels",
+    "EditRecord",
     "Evaluation",
     "SeparationModel",
     "SizePath",

@@ -13,7 +13,7 @@ from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.losses import Link
 from seplearn.losses.links import SOFTMAX, class_shares
 from seplearn.model.model import SeparationModel
-from seplearn.model.record import SizePath
+from seplearn.model.record import EditRecord, SizePath
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
 from seplearn.table.binning import Bins
@@ -26,7 +26,7 @@ class ClassModels:
     """A sum eta_k for every class k; the probabilities are their softmax.
 
     The probability of class k is exp(eta_k) over the sum of exp(eta_j) of all classes j. All
-    models have the same bins, and what is not of one class: reference rows and paths of sizes.
+    models have the same bins, and what is not of one class: reference rows, paths of sizes, edits.
 
     Attributes
     ----------
@@ -61,6 +61,10 @@ class ClassModels:
     @property
     def size_paths(self) -> tuple[SizePath, ...]:
         return self.models[0].size_paths
+
+    @property
+    def edits(self) -> tuple[EditRecord, ...]:
+        return self.models[0].edits
 
     @property
     def stages(self) -> tuple[tuple[Stage, ...], ...]:

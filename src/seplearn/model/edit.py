@@ -9,6 +9,7 @@ import numpy as np
 
 from seplearn.model.classes import ClassModels, Model
 from seplearn.model.model import SeparationModel
+from seplearn.model.record import EditRecord
 
 
 def of_each(model: Model, change: Callable[[SeparationModel], SeparationModel]) -> Model:
@@ -37,18 +38,28 @@ def mean_of(models: Sequence[Model]) -> Model:
 
 def mean_model(models: Sequence[SeparationModel]) -> SeparationModel:
     """The average of models, which is again a model: all stages, each divided by their number."""
-    share = 1.0 / len(models)
-    stages = tuple(stage.scaled(share) for model in models for stage in model.stages)
-    intercept = sum(model.intercept for model in models) * share
-    bags = tuple(bag for model in models for bag in model.bags)
-    effects = [model.effects for model in models if model.effects is not None]
+    return weighted_mean_model(models, [1.0 / len(models)] * len(models))
+
+
+def weighted_mean_model(
+    models: Sequence[SeparationModel], shares: Sequence[float]
+) -> SeparationModel:
+    """The average of models on the same bins, each counting by its positive share."""
+    pairs = list(zip(models, shares, strict=True))
+    effects = [share * model.effects for model, share in pairs if model.effects is not None]
     return replace(
         models[0],
-        intercept=intercept,
-        stages=stages,
-        bags=bags,
-        effects=np.sum(effects, axis=0) * share if effects else None,
+        intercept=sum(share * model.intercept for model, share in pairs),
+        stages=tuple(stage.scaled(share) for model, share in pairs for stage in model.stages),
+        bags=tuple(bag for model in models for bag in model.bags),
+        effects=np.sum(effects, axis=0) if effects else None,
+        penalties=models[0].penalties if len(models) == 1 else None,
     )
+
+
+def with_edits(model: SeparationModel, edits: tuple[EditRecord, ...]) -> SeparationModel:
+    """The model with other records of changes."""
+    return replace(model, edits=edits)
 
 
 def scaled(
@@ -77,4 +88,5 @@ def select_stages(model: SeparationModel, stages: Sequence[int]) -> SeparationMo
         replicates=tuple(select_stages(other, stages) for other in model.replicates),
         bags=tuple(model.bags[s] for s in stages) if model.bags else (),
         size_paths=(),
+        penalties=None,
     )

@@ -31,6 +31,7 @@ from seplearn.model.header import (
     plain_parameter,
     plain_range,
     plain_record,
+    read_edits,
     read_labels,
     read_parameters,
     read_path,
@@ -64,7 +65,8 @@ _LINK = "link"  # of a model whose sum is not the prediction itself
 _CLASSES = "classes"  # of a classifier
 _OFFSET = "offset"  # of a model whose offsets came from a column with a name
 _SUMS = "sums"  # of a classifier of more than two classes: constant, stages, main effects of each
-_OPTIONAL = {_LINK, _CLASSES, _OFFSET, _SUMS}
+_EDITS = "edits"  # of a model that was changed after its fit
+_OPTIONAL = {_LINK, _CLASSES, _OFFSET, _SUMS, _EDITS}
 _LABELS = "integer_labels"  # of columns that were numbered, not named
 _LARGEST_LOG_FACTOR = 1500.0  # twice the log of the smallest factor that a fit makes
 _LARGEST_LOG_SCALE = math.log(sys.float_info.max)
@@ -152,6 +154,8 @@ def encode(stored: StoredModel) -> bytes:
         header[_CLASSES] = plain_labels(stored.classes)
     if stored.schema.offset is not None:
         header[_OFFSET] = stored.schema.offset._asdict()
+    if stored.model.edits:
+        header[_EDITS] = [record.to_plain() for record in stored.model.edits]
     if len(models) > 1:
         header[_SUMS] = [
             {
@@ -314,6 +318,7 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
     link, classes = header.pop(_LINK, IDENTITY.name), header.pop(_CLASSES, None)
     offset = _read_offset(header.pop(_OFFSET, None))
     sums = header.pop(_SUMS, None)
+    edits = read_edits(header.pop(_EDITS, []))
     table(header, _HEADER, "the header")
     require(type(link) is str and link in LINKS, "unknown link")
     require((link == SOFTMAX.name) == (sums is not None), "sums belong to several classes")
@@ -333,6 +338,7 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
         reference=reference,
         size_paths=_size_paths(header["size_paths"]),
         link=LINKS[link],
+        edits=edits,
     )
     model = _one_model(shared, arrays) if sums is None else _class_models(shared, sums, arrays)
     scalars = Supply(floats(arrays["history_scalars"], "scalars", (None, 2), math.inf), "scalars")

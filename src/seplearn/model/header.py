@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seplearn.model.checks import Supply, count, finite, flag, require, size, table
-from seplearn.model.record import SizePath, StageRecord
+from seplearn.model.record import EditRecord, SizePath, StageRecord
 
 Labels = NDArray[Any]
 _KINDS_OF_LABELS = {"str", "bool", *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64))}
@@ -21,6 +21,8 @@ _WORDS_OF_STATE = 624  # of the Mersenne twister
 # What not every way of fitting knows, and 0.1.0 did not.
 _OPTIONAL = ("cancellation", "freedom", "validation_loss", "n_sweeps")
 _PATH = {field.name for field in fields(SizePath)}
+_EDIT = {field.name for field in fields(EditRecord)}
+_DEEPEST = 3  # lists in the arguments of an edit
 _RECORD = {field.name for field in fields(StageRecord)} - {"scalars"} | {"n_scalars"}
 
 
@@ -73,6 +75,31 @@ def read_path(values: Any) -> SizePath:
     chosen = given["chosen"]
     taken = None if chosen is None else count(chosen, len(losses) - 1)
     return SizePath(flag(given["main_effects"]), losses, errors, taken)
+
+
+def read_edits(values: Any) -> tuple[EditRecord, ...]:
+    """Changes made after a fit, which are written as they are."""
+    require(isinstance(values, list), "edits must be a list")
+    return tuple(_edit(value) for value in values)
+
+
+def _edit(values: Any) -> EditRecord:
+    given = table(values, _EDIT, "an edit")
+    operation, arguments, reason = given["operation"], given["arguments"], given["reason"]
+    require(type(operation) is str and operation.isidentifier(), "name of an edit")
+    require(type(reason) is str and bool(reason.strip()), "reason of an edit")
+    require(isinstance(arguments, dict), "arguments of an edit")
+    return EditRecord(operation, {k: _argument(v, _DEEPEST) for k, v in arguments.items()}, reason)
+
+
+def _argument(value: Any, depth: int) -> Any:
+    if isinstance(value, list):
+        require(depth > 0, "arguments of an edit are nested too deeply")
+        return [_argument(item, depth - 1) for item in value]
+    if isinstance(value, float):
+        return finite(value)
+    require(value is None or type(value) in (bool, int, str), "arguments of an edit")
+    return value
 
 
 def plain_labels(labels: Labels) -> dict[str, Any]:

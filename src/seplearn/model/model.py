@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,10 +14,26 @@ from seplearn.kernels.evaluate import log_products
 from seplearn.losses import IDENTITY, Link
 from seplearn.model.bag import Bag
 from seplearn.model.reading import read_curves, stage_name
-from seplearn.model.record import SizePath
+from seplearn.model.record import EditRecord, SizePath
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
 from seplearn.table.binning import Bins
+
+
+class Penalties(NamedTuple):
+    """Strengths of the penalties on curves, relative to what the rows say of them.
+
+    Attributes
+    ----------
+    stages : array of shape (n_stages, p, 2, 3)
+        Of backbones and tilts on first differences, size and second differences.
+    effects : array of shape (p, 3)
+        Of main effects.
+    """
+
+    stages: FloatArray
+    effects: FloatArray
+
 
 _BLOCK = 10_000  # rows at a time, where every replicate predicts them
 
@@ -40,6 +57,10 @@ class SeparationModel:
         How well models of growing size predicted held-out rows, if the size was chosen so.
     link : Link
         How the sum becomes a prediction.
+    edits : tuple of EditRecord
+        What was changed after the fit, in this order.
+    penalties : Penalties or None
+        How smooth the fit found its curves, for another fit to go on from; not saved in files.
     bags : tuple of Bag
         The grids every stage was made from, if they were kept; not saved in files.
 
@@ -63,6 +84,8 @@ class SeparationModel:
     effects: FloatArray | None = None
     size_paths: tuple[SizePath, ...] = ()
     link: Link = IDENTITY
+    edits: tuple[EditRecord, ...] = ()
+    penalties: Penalties | None = None
 
     def with_scalars(
         self, scalars: Sequence[tuple[float, float]], intercept: float

@@ -1,8 +1,12 @@
-"""What a fit reports of each stage; it travels with the model."""
+"""What a fit reports of each stage, and what was changed after it; both travel with the model."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+_MOST_LISTED = 6
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,65 @@ class SizePath:
             losses=tuple(_times(loss, factor, degree) for loss in self.losses),
             errors=tuple(_times(error, factor, degree) for error in self.errors),
         )
+
+
+@dataclass(frozen=True)
+class EditRecord:
+    """One change that was made to a model after it was fitted.
+
+    Attributes
+    ----------
+    operation : str
+        The method of :class:`seplearn.Edit` that made it, or "merge".
+    arguments : mapping of str to plain values
+        What the method was given, by the names of its parameters; of ``recalibrate`` what it found.
+    reason : str
+        Why it was made.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> edited = model.edit().flatten("x1", stage=0).apply(reason="x1 is not known in time")
+    >>> print(edited.edits_[0])
+    flatten(feature='x1', stage=0): x1 is not known in time
+    """
+
+    operation: str
+    arguments: Mapping[str, Any] = field(hash=False)
+    reason: str
+
+    @property
+    def what(self) -> str:
+        """The change as a call; long lists of numbers are cut."""
+        shown = (f"{name}={_brief(value)}" for name, value in self.arguments.items())
+        return f"{self.operation}({', '.join(shown)})"
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.reason}"
+
+    def to_plain(self) -> dict[str, Any]:
+        """The record as JSON."""
+        return {
+            "operation": self.operation,
+            "arguments": dict(self.arguments),
+            "reason": self.reason,
+        }
+
+
+def _brief(value: Any) -> str:
+    """A value as an argument; of lists of lists only that there are some."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if not isinstance(value, list):
+        return repr(value)
+    return "[...]" if any(isinstance(item, list) for item in value) else f"[{_listed(value)}]"
+
+
+def _listed(values: list[Any]) -> str:
+    more = ["..."] if len(values) > _MOST_LISTED else []
+    return ", ".join([*(_brief(value) for value in values[:_MOST_LISTED]), *more])
 
 
 def _times(value: float, factor: float, degree: int) -> float:

@@ -64,6 +64,7 @@ def page_content(
         "rows": reference_rows(model.model_, n_rows)
         if table is None
         else given_rows(model, table, outcomes, n_rows, random_state),
+        "edits": [{"what": record.what, "reason": record.reason} for record in model.edits_],
         "rows_are": "reference" if table is None else "given",
     }
 

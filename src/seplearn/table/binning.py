@@ -136,8 +136,8 @@ def _warn_if_all_unseen(axis: CategoricalAxis, codes: CodeArray, table: Table, j
     if known.any() and (codes[known] == axis.n_bins - 1).all():
         value = table.levels(j)[int(np.argmax(known))]
         warn(
-            f"{table.label(j)}: none of its values was seen by fit, such as {value!r}; they are "
-            f"neutral. Levels seen: {', '.join(axis.levels[:5])}"
+            f"{table.label(j)}: none of its values was seen by fit, such as {value!r}; all count "
+            f"as unseen. Levels seen: {', '.join(axis.levels[:5])}"
         )
 
 

@@ -91,7 +91,13 @@ class ClassFits:
         return len(self.fits)
 
     def begin(self) -> None:
-        """Refine the main effects, if the models start with them."""
+        """Refine what the models start with: curves of an earlier fit, or main effects."""
+        start = self._options.start
+        if isinstance(start, ClassModels):
+            for fit, model in zip(self.fits, start.models, strict=True):
+                fit.go_on_from(model)
+            self._sweep(LAST_SWEEPS, DAMPED)
+            return
         if not any(fit.curves.effects.active.any() for fit in self.fits):
             return
         self._sweep(N_SWEEPS, rate=1.0)

@@ -29,7 +29,7 @@ from seplearn.kernels.evaluate import weighted_dot
 from seplearn.kernels.isotonic import nearest_monotone
 from seplearn.losses import IDENTITY, Loss
 from seplearn.model.bag import Bag
-from seplearn.model.model import SeparationModel
+from seplearn.model.model import Penalties, SeparationModel
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import Branch, Stage
 
@@ -107,10 +107,19 @@ class JointFit:
         self.newest: Stage | None = None
 
     def begin(self) -> None:
-        """Refine the main effects, if the model starts with them."""
+        """Refine what the model starts with: curves of an earlier fit, or main effects."""
+        start = self._options.start
+        if isinstance(start, SeparationModel):
+            self.go_on_from(start)
+            self.refine(LAST_SWEEPS, rate=DAMPED)
+            return
         if self.curves.effects.active.any():
             self._refine_after_change(rate=1.0)
             self.prune_quiet()
+
+    def go_on_from(self, model: SeparationModel) -> None:
+        """Take over the curves of a model on the same bins."""
+        self.restore(curves_of(model, self.curves.effects, self.data, self._options, self._axes))
 
     def grow(self) -> StageRecord | None:
         """Add a stage, refine everything and flatten what says nothing.
@@ -334,7 +343,11 @@ class JointFit:
     def model(self) -> SeparationModel:
         """The model as it stands."""
         bags = tuple(stage.bag for stage in self.curves.stages if stage.bag is not None)
-        return replace(to_model(self.curves, self._axes), bags=bags)
+        penalties = Penalties(
+            np.array([stage.penalties for stage in self.curves.stages]),
+            self.curves.effects.penalties.copy(),
+        )
+        return replace(to_model(self.curves, self._axes), bags=bags, penalties=penalties)
 
     @property
     def loss(self) -> float:
@@ -461,6 +474,57 @@ def to_stage(stage: StageCurves, axes: Axes) -> Stage:
         scale = float(stage.scale[0] + sign * stage.scale[1])
         pair.append(Branch(sign, scale, log_factors) if there else None)
     return Stage(*pair)
+
+
+def curves_of(
+    model: SeparationModel, effects: Effects, data: TrainingData, options: FitOptions, axes: Axes
+) -> Curves:
+    """The curves of a model in the coordinates of a fit; ``effects`` are what it would start with.
+
+    They are as smooth as the fit of the model found them, or, where that is not known, as new ones
+    are. They keep the constraints.
+    """
+    own = effects.copy()
+    known = model.penalties
+    if model.effects is not None:
+        own.values = model.effects.copy()
+        for j in np.flatnonzero(axes.direction):
+            first, n_ordered, direction = axes.places[j]
+            part = slice(first, first + n_ordered)
+            nearest_monotone(own.values[part], axes.bins.frequencies[part] + 1e-12, direction)
+        varies = np.isin(np.arange(data.bins.n_axes), axes.order)
+        moves = np.logical_or.reduceat(own.values != 0.0, axes.offset[:-1])
+        own.active = (own.active | moves) & varies
+        if known is not None and options.smoothness == "auto":
+            own.penalties[moves] = known.effects[moves]
+    penalties = np.array([first_penalties(data, options)] * len(model.stages))
+    if known is not None and options.smoothness == "auto":
+        penalties = known.stages
+    pairs = zip(model.stages, penalties, strict=True)
+    stages = [_stage_curves(stage, mu, axes) for stage, mu in pairs if stage.active]
+    return Curves(model.intercept, own, stages)
+
+
+def _stage_curves(stage: Stage, penalties: FloatArray, axes: Axes) -> StageCurves:
+    """A stage in the coordinates of its refinement; only curves that are not flat may move."""
+    branches = [branch and _monotone(branch, axes) for branch in stage.oriented]
+    there = [branch for branch in branches if branch is not None]
+    plus, minus = there[0], there[-1]
+    n_axes = axes.bins.n_axes
+    active = np.zeros((n_axes, 2), dtype=np.bool_)
+    used = [j for j in stage.features(axes.bins) if j in axes.order]
+    active[used] = (True, len(there) == 2)
+    return StageCurves(
+        curves=0.5
+        * np.array([plus.log_factors + minus.log_factors, plus.log_factors - minus.log_factors]),
+        scale=0.5 * np.array([plus.log_scale + minus.log_scale, plus.log_scale - minus.log_scale]),
+        present=np.array([branch is not None for branch in branches]),
+        active=active,
+        penalties=penalties.copy(),
+        curvature=np.zeros(2),
+        freedom=np.zeros((n_axes, 2)),
+        reach=np.zeros((n_axes, 2)),
+    )
 
 
 def make_axes(data: TrainingData, options: FitOptions, hashes: RandomState) -> Axes:

@@ -36,7 +36,14 @@ function tellShort() {
         ? `; it explains ${percent(best.r2)} of the differences between rows.` : "."}`}`);
   }
   const said = own.isConstant ? [] : tellSummary();
-  put("short-body", said.slice(0, 1), parts.map((text) => el("p", {}, text)), said.slice(1));
+  put("short-body", said.slice(0, 1), parts.map((text) => el("p", {}, text)), tellEdits(), said.slice(1));
+}
+
+// What was changed by hand after the fit, in this order.
+function tellEdits() {
+  if (!page.edits.length) return null;
+  return el("div", { class: "said", id: "edits" }, el("h3", {}, "Edited after it was fitted"),
+    el("ol", {}, page.edits.map(({ what, reason }) => el("li", {}, el("code", {}, what), `: ${reason}`))));
 }
 
 // What the model says as a whole, as Python's summary has it.

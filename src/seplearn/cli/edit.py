@@ -1,0 +1,170 @@
+"""The commands that make a model of saved ones: edit and merge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from seplearn.cli.cells import missing_option
+from seplearn.cli.fit import directions
+from seplearn.cli.tables import check_output, offset_column, open_model, with_target
+from seplearn.cli.text import printable, say
+from seplearn.editing import Edit
+from seplearn.editing.edit import MAIN
+from seplearn.estimators.base import SeparationEstimator
+from seplearn.estimators.merge import merge as merge_models
+
+_PLACE = "COLUMN[@STAGE]"
+
+
+@click.command()
+@click.argument("model")
+@click.argument("table", required=False)
+@click.option(
+    "--drop-feature", "dropped_features", multiple=True, metavar="COLUMN",
+    help="Make all curves of a feature flat.",
+)  # fmt: skip
+@click.option("--flatten", multiple=True, metavar=_PLACE, help="Make a curve flat.")
+@click.option(
+    "--clip", multiple=True, nargs=3, metavar=f"{_PLACE} LOW HIGH",
+    help="Hold a curve constant outside a range; - is no limit.",
+)  # fmt: skip
+@click.option(
+    "--smooth", multiple=True, nargs=2, metavar=f"{_PLACE} SHARE",
+    help="Smooth a curve by a window with this share of the rows, such as 0.1.",
+)  # fmt: skip
+@click.option(
+    "--level", "levels", multiple=True, nargs=3, metavar=f"{_PLACE} LEVEL LIKE",
+    help="Give a level the values of another one.",
+)  # fmt: skip
+@click.option(
+    "--monotone", multiple=True, metavar="COLUMN=up|down",
+    help="Let predictions only rise, or only fall, with a feature.",
+)  # fmt: skip
+@click.option(
+    "--merge-stages", multiple=True, nargs=2, type=int, metavar="STAGE STAGE",
+    help="Make one stage of two.",
+)  # fmt: skip
+@click.option(
+    "--drop-stage", "dropped_stages", multiple=True, type=int, metavar="STAGE",
+    help="Leave out a stage.",
+)  # fmt: skip
+@click.option(
+    "--recalibrate", is_flag=True, help="Fit the constant and the scales to the rows of TABLE."
+)
+@click.option("--reason", required=True, help="Why; it is kept in the model.")
+@click.option("-o", "--output", required=True, help="The model file to write.")
+@missing_option
+def edit(
+    model: str, table: str | None, recalibrate: bool, reason: str, output: str,
+    missing: tuple[str, ...], **changes: Any,
+) -> None:  # fmt: skip
+    """Change MODEL by hand and write another one, which tells what was changed and why.
+
+    STAGE is a number as `seplearn info` shows it, from 0, or main for the main effect; without it
+    all curves of the column are meant. All numbers are those of MODEL. Curves are changed first, in
+    the order of the options below, then stages. With TABLE, the effect on its rows is told.
+
+    \b
+    seplearn edit rent.tsl unseen.csv --clip area@0 20 120 --reason "few above" -o new.tsl
+    """  # noqa: D301
+    check_output(output, (model, table))
+    estimator = open_model(model)
+    session = estimator.edit()
+    _change_curves(session, changes)
+    _change_stages(session, changes["merge_stages"], changes["dropped_stages"])
+    if recalibrate and table is None:
+        raise click.UsageError("--recalibrate needs TABLE, whose rows the scales are fitted to")
+    rows = None
+    if table is not None:
+        added = offset_column(estimator, None)
+        rows = with_target(estimator, table, None, missing, added)
+    if recalibrate and rows is not None:
+        if rows.y is None:
+            raise ValueError(f"{table} must have the target, to which scales are fitted")
+        session.recalibrate(rows.features, rows.y, offset=rows.offset)
+    edited: SeparationEstimator = session.apply(reason=reason)
+    if rows is not None:
+        say(str(session.effect(rows.features, rows.y, offset=rows.offset)))
+    edited.save(output)
+    say(f"wrote {output}, edited {len(edited.edits_)} times", err=True)
+
+
+def _change_curves(session: Edit, changes: dict[str, Any]) -> None:
+    for column in changes["dropped_features"]:
+        session.drop_feature(column)
+    for place in changes["flatten"]:
+        column, stage = _place(place)
+        session.flatten(column, stage=stage)
+    for place, low, high in changes["clip"]:
+        column, stage = _place(place)
+        limits = tuple(None if end == "-" else _number("--clip", end) for end in (low, high))
+        session.clip(column, limits, stage=stage)
+    for place, share in changes["smooth"]:
+        column, stage = _place(place)
+        session.smooth(column, _number("--smooth", share), stage=stage)
+    for place, level, like in changes["levels"]:
+        column, stage = _place(place)
+        session.set_level(column, level, like=like, stage=stage)
+    for column, direction in (directions(changes["monotone"]) or {}).items():
+        session.make_monotone(column, direction)
+
+
+def _change_stages(
+    session: Edit, merged: Sequence[tuple[int, int]], dropped: Sequence[int]
+) -> None:
+    """Merge and drop stages by the numbers they had at first."""
+    left = list(range(len(session.stage_names)))
+
+    def now(stage: int) -> int:
+        if stage not in left:
+            raise ValueError(f"stages must be among those left, {left}, got {stage}")
+        return left.index(stage)
+
+    for first, second in merged:
+        session.merge_stages(now(first), now(second))
+        left.remove(max(first, second))
+    for stage in dropped:
+        session.drop_stage(now(stage))
+        left.remove(stage)
+
+
+def _place(text: str) -> tuple[str, int | str | None]:
+    """A column and a stage, or all of them."""
+    column, _, stage = text.rpartition("@")
+    if column and stage == MAIN:
+        return column, stage
+    return (column, int(stage)) if column and stage.isdecimal() else (text, None)
+
+
+def _number(option: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{option} must have numbers after the column, got {text!r}") from None
+
+
+@click.command()
+@click.argument("models", nargs=-1, required=True)
+@click.option(
+    "--weight", "weights", multiple=True, type=float, metavar="NUMBER",
+    help="Of a model, in the order of MODELS: one for each, or none for equal ones.",
+)  # fmt: skip
+@click.option("--reason", default="an average", show_default=True, help="Kept in the model.")
+@click.option("-o", "--output", required=True, help="The model file to write.")
+def merge(models: tuple[str, ...], weights: tuple[float, ...], reason: str, output: str) -> None:
+    """Write the average of MODELS, which must have the same columns and the same loss.
+
+    Logs of counts and log-odds are averaged, not counts and probabilities.
+
+    \b
+    seplearn merge north.tsl south.tsl --weight 1 --weight 3 -o both.tsl
+    """  # noqa: D301
+    check_output(output, models)
+    estimators = [open_model(model) for model in models]
+    merged = merge_models(estimators, weights or None, reason=reason)
+    merged.save(output)
+    names = printable(", ".join(models))
+    say(f"wrote {output}, the average of {names}: {len(merged.stages_)} stages", err=True)

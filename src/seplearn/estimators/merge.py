@@ -1,0 +1,130 @@
+"""One estimator that is the average of several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from seplearn._errors import out_of_range, wrong_type
+from seplearn._rules import is_real
+from seplearn.editing.edit import check_reason
+from seplearn.editing.merge import merged
+from seplearn.estimators.base import SeparationEstimator
+from seplearn.model.edit import of_each, with_edits
+from seplearn.model.record import EditRecord
+
+AnyEstimator = TypeVar("AnyEstimator", bound=SeparationEstimator)
+
+
+def merge(
+    models: Iterable[AnyEstimator], weights: Any = None, *, reason: str = "an average"
+) -> AnyEstimator:
+    """The average of fitted models of the same features and loss, which is again such a model.
+
+    It has all stages of all models, each divided by their number (or times its weight), and their
+    main effects averaged. Numeric features get all edges of all models, levels all that any model
+    knows, so that the average is exact for every row, missing values and levels never seen
+    included. With a link it is the sums that are averaged: logs of predictions, log-odds, scores.
+
+    How often training rows fell into the new bins, which weighs averages in explanations, is
+    estimated from the old ones.
+
+    Parameters
+    ----------
+    models : sequence of fitted estimators
+        Two or more of the same kind, with the same features in the same order, the same loss and
+        the same classes.
+    weights : sequence of float, optional
+        A positive number per model, by default equal ones; they are divided by their sum.
+    reason : str
+        Why, for the record in ``edits_``. Edits of the models come before it; ``n_edits`` says how
+        many each of them had.
+
+    Returns
+    -------
+    The same kind of estimator
+        A new one, with the parameters of the first; ``monotonic_cst`` only if all have it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seplearn import TSLRegressor, datasets, merge
+    >>> X, y = datasets.rents(600, random_state=0)
+    >>> north = TSLRegressor(n_stages=1, random_state=0).fit(X[:300], y[:300])
+    >>> south = TSLRegressor(n_stages=1, random_state=0).fit(X[300:], y[300:])
+    >>> both = merge([north, south], weights=[1, 3])
+    >>> expected = 0.25 * north.predict(X) + 0.75 * south.predict(X)
+    >>> bool(np.allclose(both.predict(X), expected, rtol=0, atol=1e-9))
+    True
+    """
+    given = _checked(models)
+    shares = _shares(weights, len(given))
+    check_reason(reason)
+    first = given[0]
+    model = merged([one.model_ for one in given], shares, first._schema.labels)
+    n_edits = [len(one.edits_) for one in given]
+    record = EditRecord("merge", {"weights": shares, "n_edits": n_edits}, reason)
+    edits = (*(edit for one in given for edit in one.edits_), record)
+    out: AnyEstimator = first._with_model(of_each(model, lambda one: with_edits(one, edits)), [])
+    constraints = [_directions(one) for one in given]
+    if any(other != constraints[0] for other in constraints):
+        out.set_params(monotonic_cst=None)
+    return out
+
+
+def _checked(models: Any) -> Sequence[Any]:
+    if isinstance(models, (str, SeparationEstimator)) or not hasattr(models, "__iter__"):
+        raise wrong_type("models", "two or more fitted estimators of seplearn", models)
+    given = list(models)
+    if len(given) < 2:
+        raise out_of_range("models", "two or more fitted estimators", given)
+    for model in given:
+        if not isinstance(model, SeparationEstimator):
+            raise wrong_type("models", "fitted estimators of seplearn", model)
+        check_is_fitted(model)
+    first = given[0]
+    for other in given[1:]:
+        for what, own, theirs in _must_agree(first, other):
+            if own != theirs:
+                raise ValueError(f"models must have the same {what}, got {own!r} and {theirs!r}")
+    return given
+
+
+def _must_agree(first: Any, other: Any) -> Iterable[tuple[str, Any, Any]]:
+    """What two models must have in common, in words."""
+    yield "kind", type(first).__name__, type(other).__name__
+    for what, of in (
+        ("features in the same order", lambda one: one._schema.labels),
+        ("kinds of features", lambda one: tuple(axis.kind for axis in one.model_.bins.axes)),
+        ("loss", lambda one: (one._loss, one.model_.link.name)),
+        ("classes", lambda one: np.asarray(getattr(one, "classes_", ())).tolist()),
+        ("column of offsets", lambda one: one._schema.offset),
+    ):
+        yield what, of(first), of(other)
+
+
+def _shares(weights: Any, n: int) -> list[float]:
+    """Weights that sum to one."""
+    if weights is None:
+        return [1.0 / n] * n
+    rule = f"{n} positive numbers, one per model"
+    if isinstance(weights, str) or not hasattr(weights, "__iter__"):
+        raise wrong_type("weights", rule, weights)
+    given = list(weights)
+    if len(given) != n or not all(is_real(w) and 0 < w < math.inf for w in given):
+        raise out_of_range("weights", rule, given)
+    largest = max(float(w) for w in given)
+    total = math.fsum(float(w) / largest for w in given)
+    shares = [float(w) / largest / total for w in given]
+    if min(shares) == 0.0:
+        raise out_of_range("weights", f"{rule}, none lost beside the largest", given)
+    return shares
+
+
+def _directions(model: Any) -> Any:
+    given = getattr(model, "monotonic_cst", None)
+    return given.tolist() if isinstance(given, np.ndarray) else given
