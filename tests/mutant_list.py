@@ -610,6 +610,8 @@ JOINT = Group(
     (
         ("\nN_SWEEPS = 12", "\nN_SWEEPS = 11"),
         ("SWEEPS_OF_FEW_ROWS = 16", "SWEEPS_OF_FEW_ROWS = 15"),
+        ("_SWEPT_FULLY = 4", "_SWEPT_FULLY = 5"),
+        ("SWEEPS_OF_MANY_STAGES = 6", "SWEEPS_OF_MANY_STAGES = 7"),
         ("_FEW_ROWS = 5_000", "_FEW_ROWS = 50"),
         ("STAGE_SWEEPS = 200", "STAGE_SWEEPS = 100"),
         ("_SMALLEST_LAMBDA = 1e-3", "_SMALLEST_LAMBDA = 1e-2"),

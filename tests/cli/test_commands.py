@@ -533,7 +533,7 @@ def test_a_huge_target_is_saved_and_read(tmp_path):
 
 
 def test_compile_fills_the_cache_for_few_and_for_many_bins():
-    """In this process the kernels are there afterwards, for codes of one byte and of two."""
+    """In this process the kernels of several blocks are there, for codes of one byte and of two."""
     told = run("compile")
     assert told.exit_code == 0
     assert "kernels are compiled" in told.stderr

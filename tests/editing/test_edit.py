@@ -326,18 +326,18 @@ def test_a_classifier_is_edited_in_probabilities():
 def test_several_classes_are_edited_one_by_one_or_all():
     (model, labels), (X, _) = classes(), table()
     names = model.classes_.tolist()
-    k = names.index("middle")
-    one = model.edit().flatten("area", class_="middle").apply(reason="r")
+    k = names.index("high")
+    one = model.edit().flatten("area", class_="high").apply(reason="r")
     others = [i for i in range(3) if i != k]
     before, after = model.decision_function(X), one.decision_function(X)
     np.testing.assert_array_equal(after[:, others], before[:, others])
     assert (after[:, k] != before[:, k]).any()
-    assert one.edits_[0].arguments == {"feature": "area", "class_": "middle"}
+    assert one.edits_[0].arguments == {"feature": "area", "class_": "high"}
     every = model.edit().drop_feature("area").apply(reason="r")
     np.testing.assert_array_equal(
         every.decision_function(X.assign(area=1.0)), every.decision_function(X)
     )
-    effect = model.edit().recalibrate(X, labels, class_="middle").effect(X, labels)
+    effect = model.edit().recalibrate(X, labels, class_="high").effect(X, labels)
     assert effect.evaluation_after.log_loss <= effect.evaluation_before.log_loss
     assert effect.frame().shape == (10, 4)
 

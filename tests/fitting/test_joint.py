@@ -185,7 +185,7 @@ def test_outliers_do_not_choose_the_size_of_a_huber_fit(given):
 @pytest.mark.parametrize(
     ("given", "more"),
     [
-        ({"x": 1, "z": -1}, {"early_stopping": False}),
+        ({"x": 1, "z": -1}, {"early_stopping": False, "n_stages": 8}),
         ([1, 0, -1], {"main_effects": False}),
         (np.array([1, 0, -1]), {"main_effects": True}),
     ],
@@ -195,7 +195,7 @@ def test_monotone_constraints_hold_exactly(given, more):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(600, 3)), columns=["x", "y", "z"])
     target = np.sin(2 * frame["x"]) * frame["y"] - frame["z"] ** 2 + rng.normal(0, 0.3, 600)
-    model = TSLRegressor(n_stages=4, random_state=0, monotonic_cst=given, **more)
+    model = TSLRegressor(**{"n_stages": 4} | more, random_state=0, monotonic_cst=given)
     model.fit(frame, target)
     effects = model.model_.effects
     assert (effects is None) == (more.get("main_effects") is False)

@@ -336,7 +336,7 @@ def test_bags_go_back_with_their_stages():
     data = small_data()
     product = np.sin(data.codes[:, 0]) * (data.codes[:, 3] - 10.0)
     data = replace(data, target=product / product.std() + 0.3 * data.target)
-    fit = new_fit(data, keep_bags=True, n_grids=2, n_splits=2, n_stages=200)
+    fit = new_fit(data, keep_bags=True, n_grids=2, n_splits=4, n_stages=200)
     snapshots = [fit.curves.copy()]
     for _ in range(2):
         fit.grow()
@@ -359,7 +359,7 @@ def test_main_effects_come_first_and_are_swept_before_any_stage():
     naive_sweep.sweep(oracle, 12)
     centre(oracle)
     oracle.rules = replace(oracle.rules, rate=0.5)
-    mean_square = naive_sweep.sweep(oracle, 12)
+    mean_square = naive_sweep.sweep(oracle, 4)
     centre(oracle)
     mass, freedom = data.weight.sum(), oracle.effects.freedom.sum()
     naive_sweep.prune(oracle, 1e-5 * mass * mean_square * mass / (mass - freedom))
@@ -480,6 +480,17 @@ def test_few_rows_are_swept_longer():
     fit = recorded(small_data(), n_stages=5)
     fit.grow()
     assert fit.calls == [(12, 1.0), (4, 0.5), WHILE_IT_GROWS, (24, 0.5)]
+
+
+def test_many_stages_are_swept_half_as_long():
+    fit = recorded(small_data(), n_stages=50)
+    for _ in range(5):
+        fit.calls = []
+        assert fit.grow() is not None
+        last, fit.calls = fit.calls, []
+        expected = [(12, 1.0), (4, 0.5)] if len(fit.curves.stages) <= 4 else [(6, 1.0)]
+        assert last == [*expected, WHILE_IT_GROWS, (0, 0.5)]
+    assert len(fit.curves.stages) == 5
 
 
 def test_a_fit_that_lost_a_stage_has_found_nothing():

@@ -47,7 +47,7 @@ def test_without_more_to_do_the_model_stays_about_as_it_is(flats):
     before, names = model.predict(X), model.stage_names_
     assert len(names) == 2  # there is no stage to add
     model.fit(X, y)
-    assert np.std(model.predict(X) - before) < 0.05 * np.std(before - y)
+    assert np.std(model.predict(X) - before) < 0.1 * np.std(before - y)
     assert model.stage_names_ == names
 
 
