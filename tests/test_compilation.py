@@ -3,10 +3,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import seplearn
+from seplearn.kernels import compiler
 
 CODE = """
 import numpy as np
@@ -47,6 +49,28 @@ def test_kernels_are_compiled_once_and_said_so_and_the_first_fit_is_like_all_oth
     assert runs[1].stderr == ""
     assert len(runs[0].stdout.split()) == 3
     assert runs[0].stdout == runs[1].stdout
+
+
+def test_without_a_folder_for_the_cache_kernels_are_compiled_all_the_same(monkeypatch, caplog):
+    """Numba looks for a folder when a function is decorated, and gives up if it finds none."""
+    njit = compiler.numba.njit
+
+    def njit_without_a_folder(**options):
+        if options.pop("cache", False):
+            raise RuntimeError("cannot cache function 'f': no locator available for file 'f.py'")
+        return njit(**options)
+
+    def half(x):
+        return 0.5 * x
+
+    half.__module__ = "seplearn.somewhere"
+    monkeypatch.setattr(compiler, "numba", SimpleNamespace(njit=njit_without_a_folder))
+    monkeypatch.setattr(compiler.announcer, "message", "kept")
+    monkeypatch.setattr(compiler.announcer, "announced", False)
+    assert compiler.kernel(half)(3.0) == 1.5
+    assert "NUMBA_CACHE_DIR" in compiler.announcer.message
+    if os.environ.get("NUMBA_DISABLE_JIT") != "1":
+        assert caplog.messages == [compiler.announcer.message]
 
 
 def decorated(kind):

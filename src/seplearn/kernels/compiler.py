@@ -21,15 +21,26 @@ _COMMON: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,  # nothing takes kernels for functions of C
 }
+_KEPT = "compiling kernels once; later runs start from the cache"
+_NOT_KEPT = (
+    "compiling kernels; no folder for their cache can be written, so every process does: "
+    "NUMBA_CACHE_DIR may name one"
+)
 
 
 def kernel(function: _Function) -> _Function:
     """Compile ``function`` to machine code on first use and keep the result on disk.
 
     Kernels release the GIL, so plain threads run them side by side; none uses numba's own
-    threading layer, which would not survive a fork.
+    threading layer, which would not survive a fork. Where nothing can be kept, as in a container
+    that may not be written to, every process compiles anew.
     """
-    return cast("_Function", numba.njit(cache=True, **_COMMON)(function))
+    try:
+        compiled = numba.njit(cache=True, **_COMMON)(function)
+    except RuntimeError:  # numba found no folder for its cache
+        announcer.message = _NOT_KEPT
+        compiled = numba.njit(**_COMMON)(function)
+    return cast("_Function", compiled)
 
 
 def part(function: _Function) -> _Function:
@@ -55,15 +66,17 @@ class _Announcer(event.Listener):
 
     def __init__(self) -> None:
         self.announced = False
+        self.message = _KEPT
 
     def on_start(self, event: event.Event) -> None:
         module = event.data["dispatcher"].py_func.__module__
         if not self.announced and module.startswith("seplearn."):
             self.announced = True
-            _logger.warning("compiling kernels once; later runs start from the cache")
+            _logger.warning(self.message)
 
     def on_end(self, event: event.Event) -> None:  # noqa: ARG002
         return
 
 
-event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]
+announcer = _Announcer()
+event.register("numba:compile", announcer)  # type: ignore[no-untyped-call]
