@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numba
 import pytest
 
 import seplearn
@@ -53,7 +54,7 @@ def test_kernels_are_compiled_once_and_said_so_and_the_first_fit_is_like_all_oth
 
 def test_without_a_folder_for_the_cache_kernels_are_compiled_all_the_same(monkeypatch, caplog):
     """Numba looks for a folder when a function is decorated, and gives up if it finds none."""
-    njit = compiler.numba.njit
+    njit = numba.njit
 
     def njit_without_a_folder(**options):
         if options.pop("cache", False):
