@@ -231,6 +231,13 @@ def test_a_quantile_is_exceeded_as_often_as_it_should(share):
     assert abs(wide - narrow) < 0.12
 
 
+def test_a_quantile_of_outcomes_that_are_all_positive_is_no_constant(amounts):
+    X, y = amounts
+    model = TSLRegressor(**QUICK, loss="quantile", quantile=0.5, main_effects=False).fit(X, y)
+    assert len(model.stages_) > 0
+    assert np.corrcoef(model.predict(X), y)[0, 1] > 0.5
+
+
 @pytest.mark.parametrize("loss", ["poisson", "gamma", "tweedie"])
 def test_weight_two_is_the_row_twice(amounts, loss):
     X, y = amounts

@@ -45,6 +45,11 @@ class Loss(ABC):
 
     The best prediction must be the mean, and its noise estimated, which is smaller then.
     """
+    sees_sides: ClassVar[bool] = False
+    """Whether rows only say on which side of the prediction they are.
+
+    Where all are on one side, as of zero, they say nothing.
+    """
     in_paper: ClassVar[bool] = False
     """Whether the paper's way of fitting, ``refine="scalars"``, can minimise it."""
     has_shares: ClassVar[bool] = False

@@ -29,6 +29,7 @@ class Quantile(Loss):
     name: ClassVar[str | None] = "pinball loss"
     degree: ClassVar[int] = 1
     per_half_square: ClassVar[float] = 1.0
+    sees_sides: ClassVar[bool] = True
     rate: float = 0.5
     quantile: float = 0.5
     corner: float = 1e-3

@@ -554,10 +554,11 @@ def starting_curves(
 ) -> Curves:
     """A model without stages: zero, or for a target far from zero, or main effects, its mean.
 
-    With a link it is the best constant: zero says nothing about a sum of curves that is a log.
+    With a link it is the best constant: zero says nothing about a sum of curves that is a log. As
+    it is where rows only say whether they are above or below.
     """
     loss = options.loss_function
-    if loss.link is IDENTITY:
+    if loss.link is IDENTITY and not loss.sees_sides:
         mean = float(np.average(data.target - data.offset, weights=data.weight))
         far = abs(mean) > _LARGEST_LEVEL or main_effects
     else:
