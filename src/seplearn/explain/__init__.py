@@ -6,6 +6,7 @@ by name or by position.
 """
 
 from seplearn.explain.bags import BagCurves, bags
+from seplearn.explain.counterfactual import Change, Counterfactual, counterfactual
 from seplearn.explain.curves import Curve, StageCurves, curves
 from seplearn.explain.dependence import PartialDependence, partial_dependence
 from seplearn.explain.effects import MainEffects, main_effects
@@ -27,6 +28,8 @@ from seplearn.explain.tilt import Flip, TiltDiagnostics, tilt
 
 __all__ = [
     "BagCurves",
+    "Change",
+    "Counterfactual",
     "Curve",
     "FeatureRole",
     "FeatureSummary",
@@ -51,6 +54,7 @@ __all__ = [
     "Summary",
     "TiltDiagnostics",
     "bags",
+    "counterfactual",
     "curves",
     "ice",
     "importance",

@@ -127,6 +127,27 @@ def sums_along(
     return values
 
 
+def sums_over_pair(
+    model: SeparationModel,
+    codes: CodeArray,
+    features: tuple[int, int],
+    bins: tuple[IntArray, IntArray],
+) -> FloatArray:
+    """The sum of one row in which two features are moved through some of their bins."""
+    rest = rest_of_products(model, codes, features)[:, :, 0]
+    effects = model.effect_values(codes)[0]
+    others = float(np.delete(effects, features).sum())
+    axes = [model.bins.axis(j) for j in features]
+    values = np.full((len(bins[0]), len(bins[1])), model.intercept + others)
+    if model.effects is not None:
+        first, second = (model.effects[axis][b] for axis, b in zip(axes, bins, strict=True))
+        values += np.add.outer(first, second)
+    for s, stage in enumerate(model.stages):
+        one, other = (side_factors(stage, a)[:, b] for a, b in zip(axes, bins, strict=True))
+        values += ((SIDE_SIGN * rest[s])[:, None] * one).T @ other
+    return values
+
+
 def _effects(model: SeparationModel, codes: CodeArray, j: int) -> FloatArray | float:
     """The main effects of rows in which feature j is moved through its bins."""
     if model.effects is None:
