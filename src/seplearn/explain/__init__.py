@@ -6,6 +6,7 @@ by name or by position.
 """
 
 from seplearn.explain.bags import BagCurves, bags
+from seplearn.explain.card import FeatureCard, Partner, card
 from seplearn.explain.counterfactual import Change, Counterfactual, counterfactual
 from seplearn.explain.curves import Curve, StageCurves, curves
 from seplearn.explain.dependence import PartialDependence, partial_dependence
@@ -31,6 +32,7 @@ __all__ = [
     "Change",
     "Counterfactual",
     "Curve",
+    "FeatureCard",
     "FeatureRole",
     "FeatureSummary",
     "Flip",
@@ -41,6 +43,7 @@ __all__ = [
     "MainEffects",
     "PaperImportance",
     "PartialDependence",
+    "Partner",
     "Reconstruction",
     "Response",
     "Roles",
@@ -54,6 +57,7 @@ __all__ = [
     "Summary",
     "TiltDiagnostics",
     "bags",
+    "card",
     "counterfactual",
     "curves",
     "ice",

@@ -271,9 +271,8 @@ def _likeliest(labels: list[Any], k: int) -> _Goal:
         return class_shares(flat)[:, k].reshape(sums.shape[1:])
 
     name = brief(str(labels[k]))
-    return _Goal(
-        f"probability of {name}", f"class {name}", lambda sums: sums.argmax(axis=0) == k, probability
-    )  # fmt: skip
+    wanted = f"class {name}"
+    return _Goal(f"probability of {name}", wanted, lambda sums: sums.argmax(axis=0) == k, probability)
 
 
 class _Search:

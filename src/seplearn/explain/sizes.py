@@ -45,3 +45,14 @@ def shares(values: FloatArray) -> FloatArray:
     """Non-negative values divided by their sum; zeros when all are."""
     whole = float(values.sum())
     return values / whole if whole > 0 else np.zeros_like(values)
+
+
+def few_rows(rows: Reference, most: int) -> Reference:
+    """At most so many of the rows that count, at equal steps."""
+    if len(rows.codes) <= most:
+        return rows
+    counted = np.flatnonzero(rows.weight > 0.0)
+    most = min(most, len(counted))
+    chosen = counted[np.arange(most) * len(counted) // most]
+    weight = rows.weight[chosen]
+    return Reference(rows.codes[chosen], weight / weight.sum())

@@ -5,6 +5,7 @@ new figure; none touches pyplot or its settings. ``explanation.plot(...)`` calls
 """
 
 from seplearn.plots.bags import plot_bags
+from seplearn.plots.card import plot_card
 from seplearn.plots.counterfactual import plot_counterfactual
 from seplearn.plots.curves import plot_curve, plot_curves
 from seplearn.plots.dependence import plot_partial_dependence
@@ -33,6 +34,7 @@ from seplearn.plots.tilt import plot_tilt
 __all__ = [
     "plot_bags",
     "plot_calibration",
+    "plot_card",
     "plot_confusion",
     "plot_counterfactual",
     "plot_curve",
