@@ -272,7 +272,9 @@ def _likeliest(labels: list[Any], k: int) -> _Goal:
 
     name = brief(str(labels[k]))
     wanted = f"class {name}"
-    return _Goal(f"probability of {name}", wanted, lambda sums: sums.argmax(axis=0) == k, probability)
+    return _Goal(
+        f"probability of {name}", wanted, lambda sums: sums.argmax(axis=0) == k, probability
+    )
 
 
 class _Search:

@@ -19,6 +19,7 @@ _SCRIPTS = (
     "quality.js",
     "story.js",
     "curves.js",
+    "cards.js",
     "whatif.js",
     "start.js",
 )

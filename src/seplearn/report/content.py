@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from importlib.metadata import version
 from typing import Any
 
@@ -17,6 +16,8 @@ from seplearn.explain.subject import Subject
 from seplearn.export.describe import describe
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.reference import Reference
+from seplearn.report.cards import page_cards
+from seplearn.report.encoding import encoded, rounded
 from seplearn.report.rows import given_rows, reference_rows
 from seplearn.table.columns import Table, open_table, read_target
 
@@ -45,11 +46,11 @@ def page_content(
         "library": version("seplearn"),
         "kind": model._kind,
         "intercept": description["intercept"],
-        "effects": _encoded(description["effects"]),
+        "effects": encoded(description["effects"]),
         "effect_bands": _effect_bands(model),
-        "features": [_encoded(feature) for feature in description["features"]],
+        "features": [encoded(feature) for feature in description["features"]],
         "stages": [
-            _encoded(_page_stage(stage)) | {"name": names[s], "bands": _bands(model, s)}
+            encoded(_page_stage(stage)) | {"name": names[s], "bands": _bands(model, s)}
             for s, stage in enumerate(description["stages"])
         ],
         "quality": _qualities(model, X, y, outcomes, offset),
@@ -135,7 +136,7 @@ def _bands(model: SeparationEstimator, s: int) -> dict[str, Any]:
     for part in ("backbone", "tilt"):
         if part in curves[0].bands:
             ends = np.concatenate([curve.bands[part] for curve in curves], axis=1)
-            bands[part] = _rounded(np.log(ends) if part == "backbone" else ends)
+            bands[part] = rounded(np.log(ends) if part == "backbone" else ends)
     return bands
 
 
@@ -143,24 +144,13 @@ def _effect_bands(model: SeparationEstimator) -> dict[str, Any] | None:
     """Bands of the main effects, if there are any."""
     if model.model_.effects is None or not model.model_.replicates:
         return None
-    return _rounded(np.concatenate(explain.main_effects(model).bands, axis=1))
-
-
-def _encoded(value: Any) -> Any:
-    """A description in which arrays are texts, as the page reads them."""
-    if isinstance(value, dict):
-        return {key: _encoded(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_encoded(item) for item in value]
-    if not isinstance(value, np.ndarray):
-        return value
-    return _bytes(value.astype(np.uint8)) if value.dtype == np.bool_ else _doubles(value)
+    return rounded(np.concatenate(explain.main_effects(model).bands, axis=1))
 
 
 def _explained(model: SeparationEstimator, background: Reference | None) -> dict[str, Any]:
     """Explanations that average over rows; None where there are no rows to average over."""
     if background is None:
-        return dict.fromkeys(("summary", "roles", "effect_roles", "matters", "pairs"))
+        return dict.fromkeys(("summary", "roles", "effect_roles", "matters", "pairs", "cards"))
     roles = explain.roles(model, background=background)
     summary = explain.summary(model, background=background)
     together = summary.interactions
@@ -189,25 +179,9 @@ def _explained(model: SeparationEstimator, background: Reference | None) -> dict
             "backbone": paper.total_backbone.tolist(),
             "tilt": paper.total_tilt.tolist(),
         },
+        "cards": page_cards(Subject.of(model), summary, background),
         "pairs": [
             [int(first[k]), int(second[k]), float(together.pairwise[first[k], second[k]])]
             for k in order
         ],
     }
-
-
-def _doubles(values: FloatArray) -> str:
-    """Eight bytes a number, little-endian, in base64: exact, infinities included, and short."""
-    return _bytes(np.asarray(values, dtype="<f8"))
-
-
-def _rounded(values: FloatArray) -> dict[str, Any]:
-    """Numbers for drawing, in 65,536 steps."""
-    low, high = float(values.min()), float(values.max())
-    step = (high - low) / 65_535.0 or 1.0
-    steps = np.round((values - low) / step).astype("<u2")
-    return {"low": low, "step": step, "data": _bytes(steps)}
-
-
-def _bytes(values: np.ndarray[Any, Any]) -> str:
-    return base64.b64encode(values.tobytes()).decode("ascii")

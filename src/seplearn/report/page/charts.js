@@ -123,9 +123,10 @@ const CURVE = { width: 270, height: 130 };
 // Steps over a numeric feature, the data's density below; a dot where ``at`` (a bin) is.
 function stepChart(feature, curve, { label, colour, baseline, at = null, yText, yTicks, size = CURVE, least = 0 }) {
   const [first, last] = shownBins(feature);
-  const seen = Array.from(curve.values.subarray(first, last + 1));
   const missingShare = feature.frequencies[feature.missing];
-  if (missingShare > 0) seen.push(curve.values[feature.missing]);
+  const others = [...(curve.rows || []), ...(curve.beside || [])];
+  const seen = [curve.values, ...others].flatMap((values) => [...values.subarray(first, last + 1),
+    ...(missingShare > 0 ? [values[feature.missing]] : [])]);
   const extra = baseline === null ? [] : [baseline];
   if (curve.band) {  // a band may widen the picture to twice the curve's own range, not more
     const [low, high] = range(seen, extra, least);
@@ -144,8 +145,15 @@ function stepChart(feature, curve, { label, colour, baseline, at = null, yText, 
       y2: area.y(baseline), stroke: "var(--soft)", "stroke-dasharray": "3 3" }));
   }
   if (curve.band) area.svg.append(bandShape(area, feature, curve.band, first, last, ys, colour));
+  for (const values of curve.rows || []) {
+    area.svg.append(svgEl("path", { class: "row-line", d: stepPath(area, feature, values, first, last, ys) }));
+  }
   const d = stepPath(area, feature, curve.values, first, last, ys);
   area.svg.append(svgEl("path", { d, fill: "none", stroke: colour, "stroke-width": 2 }));
+  for (const [k, values] of (curve.beside || []).entries()) {
+    area.svg.append(svgEl("path", { class: `beside-${k + 1}`, d: stepPath(area, feature, values, first, last, ys) }));
+    if (missingShare > 0) area.svg.append(missingMark(area, values[feature.missing], `var(--beside-${k + 1})`));
+  }
   if (missingShare > 0) area.svg.append(missingMark(area, curve.values[feature.missing], colour));
   if (at !== null) area.svg.append(...marker(area, feature, curve, at, first, last));
   return area.svg;
@@ -205,7 +213,7 @@ function levelChart(feature, curve, { label, colour, baseline, at = null, yText 
   svg.append(svgEl("line", { x1: x(base), x2: x(base), y1: 0, y2: shown.length * row,
     stroke: "var(--soft)", "stroke-dasharray": "3 3" }));
   if (known.length > shown.length) {
-    const more = `and ${known.length - shown.length} more levels`;
+    const more = `and ${plural(known.length - shown.length, "more level")}`;
     svg.append(svgEl("text", { x: left - 6, y: height - 6 }, more));
   }
   return svg;

@@ -75,6 +75,7 @@ readLink();
 tellShort();
 tellQuality();
 tellMatters();
+tellCards();
 buildWhatIf();
 state.codes = features.map((feature, j) => binOf(feature, state.values[j]));
 tellStages();
@@ -89,6 +90,7 @@ addEventListener("beforeprint", () => {
   for (const box of opened.slice(1)) box.open = true;
   if (effects !== null) drawEffects();
   for (const stage of stages) drawStage(stage);
+  for (const card of page.cards ?? []) drawCard(card);
 });
 addEventListener("afterprint", () => {
   chooseTheme(opened.shift() === "dark");

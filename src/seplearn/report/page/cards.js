@@ -1,0 +1,208 @@
+// A card for every feature that is used: averages, single rows, what it acts together with, all values.
+
+const MOST_LINES = 20, FEW_CARDS = 12, FEW_LEVELS = 10;
+const drawnCards = new Set();
+
+// The sum on average over rows, in every bin of a feature: the curves of all products times constants.
+function averageOf(feature, { constants, rest }) {
+  const out = new Float64Array(feature.nBins).fill(rest);
+  if (effects !== null) for (let b = 0; b < feature.nBins; b++) out[b] += effects[feature.offset + b];
+  const given = doubles(constants);
+  let k = 0;
+  for (const stage of stages) {
+    for (const product of stage.products) {
+      const constant = given[k++];
+      if (constant === 0) continue;
+      for (let b = 0; b < feature.nBins; b++) {
+        const at = feature.offset + b, flips = product.negative !== null && product.negative[at];
+        out[b] += (flips ? -constant : constant) * Math.exp(product.logFactors[at]);
+      }
+    }
+  }
+  return out;
+}
+
+const bandIn = (given, feature) => {
+  if (!given) return null;
+  const ends = drawable(given);
+  return [ends.subarray(0, feature.nBins), ends.subarray(feature.nBins)];
+};
+
+// The rows of the page as bins, at equal steps if they are many.
+const codesOfRow = (row) => features.map((feature, j) => binOf(feature, valueFromRow(feature, row.values[j])));
+function someRows(most) {
+  const n = Math.min(most, page.rows.length);
+  return Array.from({ length: n }, (_, k) => codesOfRow(page.rows[Math.floor((k * page.rows.length) / n)]));
+}
+
+function tellCards() {
+  if (!page.cards || !page.cards.length) {
+    put("cards-body", el("p", { class: "note" }, isConstant ? "The model is a constant: no feature does anything."
+      : "Averages take rows: the model keeps none, and no table was given."));
+    return;
+  }
+  const boxes = page.cards.map(cardBox);
+  const search = el("input", { type: "search", id: "find-feature", placeholder: "Find a feature",
+    "aria-label": "Find a feature", oninput: () => {
+      const wanted = search.value.trim().toLowerCase();
+      boxes.forEach((box, k) => { box.hidden = !features[page.cards[k].feature].name.toLowerCase().includes(wanted); });
+    } });
+  put("cards-body", el("p", { class: "lead" }, `The most important first, in ${hasLink ? `the ${page.response}`
+    : "units of the prediction"}. ${plural(features.length - boxes.length, "feature")} of ${features.length} `
+    + `${features.length - boxes.length === 1 ? "is" : "are"} not used.`),
+  boxes.length > FEW_CARDS ? search : null, boxes);
+  boxes[0].open = true;
+}
+
+function cardBox(card) {
+  const feature = features[card.feature];
+  const box = el("details", { class: "stage", "data-card": card.feature },
+    el("summary", {}, el("b", {}, cut(feature.name, 120)), " ", el("span", { class: "note" },
+      `moves ${hasLink ? `the ${page.quantity}` : "a prediction"} by ${show(card.importance)} on average`),
+    card.sentences.map((sentence) => el("p", {}, sentence))),
+    el("div", { class: "card-body" }));
+  box.addEventListener("toggle", () => { if (box.open) drawCard(card); });
+  return box;
+}
+
+// Drawn once, when it is opened: with hundreds of features the page opens no later.
+function drawCard(card) {
+  if (drawnCards.has(card.feature)) return;
+  drawnCards.add(card.feature);
+  const feature = features[card.feature], sums = averageOf(feature, card.curve);
+  const shown = hasLink ? doubles(card.average) : sums;
+  const band = bandIn(hasLink ? card.average_band : card.band, feature);
+  const rows = someRows(MOST_LINES).map((codes) => profileOf(feature, codes).map(inverse));
+  const figures = [averageFigure(feature, card, { values: shown, band, rows })];
+  if (hasLink) figures.push(factorFigure(feature, card, { values: sums.map((v) => v - card.mean),
+    band: bandIn(card.band, feature)?.map((end) => end.map((v) => v - card.mean)) }));
+  if (withEffect.includes(feature)) figures.push(curveFigure(feature, effectOf(feature), "effect", null,
+    hasLink ? `Main effect: what it adds to the ${page.quantity} by itself` : "Main effect: what it adds by itself"));
+  figures.push(...card.partners.filter((partner) => partner.curves.length).map((one) => besideFigure(feature, card, one)));
+  const rest = card.partners.filter((partner) => !partner.curves.length);
+  document.querySelector(`[data-card="${card.feature}"] .card-body`).replaceChildren(
+    el("div", { class: "tiles large" }, figures),
+    rest.length ? el("p", { class: "note" }, `Less strongly it acts together with ${rest.map((one) =>
+      `${cut(features[one.feature].name, 40)} (${percent(one.strength)})`).join(", ")}.`) : "",
+    valuesBox(feature, { sums, shown, band }));
+}
+
+function averageFigure(feature, card, curve) {
+  const spread = hasLink ? page.response_spread : page.spread;
+  const drawn = feature.kind === "categorical" ? { ...curve, rows: null } : curve;
+  return el("figure", {}, curveChart(feature, drawn, { label: `${page.response} by ${feature.name}, on average`,
+    colour: "var(--main)", baseline: hasLink ? card.average_mean : card.mean, least: 0.01 * (spread || 0),
+    yText: feature.kind === "categorical" ? showResponse : undefined, most: FEW_LEVELS }),
+  el("figcaption", {}, `${capital(page.response)} on average over the rows${curve.band ? ", with its band" : ""}${
+    feature.kind === "numeric" && curve.rows.length ? `, and of ${plural(curve.rows.length, "row")} (thin)` : ""
+  }; dashed: the mean.`));
+}
+
+function factorFigure(feature, card, curve) {
+  const name = page.link === "logit" ? "Odds ratio" : "Relativity";
+  return el("figure", {}, curveChart(feature, curve, { label: `${name} of ${feature.name}`, colour: "var(--tilt)",
+    baseline: 0, least: 0.1, yTicks: multipleTicks, most: FEW_LEVELS,
+    yText: (v) => `\u00d7${short(Number(Math.exp(v).toPrecision(3)))}` }),
+  el("figcaption", {}, `${name}: what the ${page.link === "logit" ? "odds" : "prediction"} are multiplied by, beside the mean.`
+    .replace("prediction are", "prediction is")));
+}
+
+// The curve of the feature at low, middle and high values of another.
+function besideFigure(feature, card, partner) {
+  const [values, ...beside] = partner.curves.map((given) => averageOf(feature, given));
+  const other = cut(features[partner.feature].name, 60);
+  const options = { label: `${page.quantity} by ${feature.name} and ${features[partner.feature].name}`,
+    colour: "var(--main)", baseline: card.mean, least: 0.01 * (page.spread || 0) };
+  return el("figure", { "data-partner": partner.feature },
+    feature.kind === "numeric" ? stepChart(feature, { values, beside }, options)
+      : dotChart(feature, [values, ...beside], options),
+    el("div", { class: "key" }, partner.values.map((value, k) =>
+      el("span", {}, el("i", { class: `k${k}` }), `${k === 0 ? `${other} ` : ""}${cut(value, 30)}`))),
+    el("figcaption", {}, `${hasLink ? `${capital(page.quantity)} w` : "W"}ith ${other}: the two do ${
+      percent(partner.strength)} of the variance together, beyond what each does alone.`));
+}
+
+// A dot per level and curve, the most frequent levels first.
+function dotChart(feature, curves, { label, baseline }) {
+  const known = knownBins(feature).slice(0, FEW_LEVELS);
+  const row = 17, width = 270, left = 112, right = width - 12, height = known.length * row + 22;
+  const [low, high] = range(curves.flatMap((values) => known.map((b) => values[b])), [baseline]);
+  const x = (v) => left + ((v - low) / (high - low)) * (right - left);
+  const svg = svgEl("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+  svg.append(svgEl("line", { x1: x(baseline), x2: x(baseline), y1: 0, y2: known.length * row,
+    stroke: "var(--soft)", "stroke-dasharray": "3 3" }));
+  known.forEach((b, k) => {
+    const y = k * row + 9, name = levelName(feature, b);
+    svg.append(svgEl("line", { x1: left, x2: right, y1: y, y2: y, stroke: "var(--line)" }),
+      svgEl("text", { class: "name", x: left - 6, y: y + 4, "text-anchor": "end" }, svgEl("title", {}, name), cut(name, 14)));
+    curves.forEach((values, n) => svg.append(svgEl("circle", { cx: x(values[b]), cy: y, r: 4.5,
+      fill: n ? `var(--beside-${n})` : "var(--main)" })));
+  });
+  const ends = ticks(low, high, 3), text = tickText(ends);
+  ends.forEach((tick) => svg.append(svgEl("text", { x: x(tick), y: height - 4, "text-anchor": "middle" }, text(tick))));
+  return svg;
+}
+
+const levelName = (feature, b) => [...feature.levels, "(rare)", "(missing)", "(unseen)"][b];
+const knownBins = (feature) => Array.from(feature.frequencies, (_, b) => b).filter((b) => feature.frequencies[b] > 0)
+  .sort((a, b) => (feature.kind === "numeric" ? a - b : feature.frequencies[b] - feature.frequencies[a]));
+
+function binText(feature, b) {
+  if (feature.kind === "categorical") return levelName(feature, b);
+  if (b === feature.missing) return "(missing)";
+  if (feature.has_few_values) return String(Number(feature.values[b].toPrecision(6)));
+  const edge = (k) => String(Number(feature.edges[k].toPrecision(6)));
+  if (!feature.edges.length) return "any number";
+  if (b === 0) return `below ${edge(0)}`;
+  return b === feature.edges.length ? `${edge(b - 1)} and above` : `${edge(b - 1)} to ${edge(b)}`;
+}
+
+// All values of a feature with their numbers, to be searched and sorted; open where a chart has no room for them.
+function valuesBox(feature, curves) {
+  const many = feature.kind === "categorical" && knownBins(feature).length > FEW_LEVELS;
+  const box = el("details", { class: "all-values" }, el("summary", {}, "All values"));
+  const fillIn = () => { if (box.open && box.children.length === 1) box.append(...valuesTable(feature, curves)); };
+  box.addEventListener("toggle", fillIn);
+  box.open = many;
+  return box;
+}
+
+function valuesTable(feature, { sums, shown, band }) {
+  const columns = [
+    { head: feature.kind === "numeric" ? "value" : "level", of: (b) => b, text: (b) => binText(feature, b) },
+    { head: "share of rows", of: (b) => feature.frequencies[b], text: (b) => percent(feature.frequencies[b]) },
+    { head: page.response, of: (b) => shown[b], text: (b) => showResponse(shown[b]) },
+    hasLink ? { head: page.quantity, of: (b) => sums[b], text: (b) => show(sums[b]) } : null,
+    band ? { head: "90 % of refits", of: (b) => band[1][b] - band[0][b],
+      text: (b) => `${showResponse(band[0][b])} to ${showResponse(band[1][b])}` } : null,
+  ].filter(Boolean);
+  const sorted = { column: -1, down: false };
+  const body = el("tbody", {}), note = el("p", { class: "note", role: "status" });
+  const search = el("input", { type: "search", "aria-label": `Find a value of ${feature.name}`,
+    placeholder: "Find a value", oninput: () => list() });
+  const heads = columns.map((column, k) => el("th", { scope: "col" },
+    el("button", { type: "button", title: "Sort", onclick: () => {
+      sorted.down = sorted.column === k ? !sorted.down : k > 0;
+      sorted.column = k;
+      heads.forEach((head, n) => { if (n === k) head.setAttribute("aria-sort", sorted.down ? "descending" : "ascending");
+        else head.removeAttribute("aria-sort"); });
+      list();
+    } }, cut(column.head, 30))));
+  const all = knownBins(feature);
+  function list() {
+    const wanted = search.value.trim().toLowerCase();
+    const found = all.filter((b) => binText(feature, b).toLowerCase().includes(wanted));
+    if (sorted.column >= 0) {
+      const { of, text } = columns[sorted.column], way = sorted.down ? -1 : 1;
+      found.sort((a, b) => way * (sorted.column === 0 && feature.kind === "categorical"
+        ? text(a).localeCompare(text(b)) : of(a) - of(b)));
+    }
+    body.replaceChildren(...found.map((b) => el("tr", { "data-bin": b }, columns.map((column, k) =>
+      el("td", k === 0 ? {} : { "data-value": column.of(b) }, k === 0 ? cut(column.text(b), 80) : column.text(b))))));
+    note.textContent = wanted ? `${found.length} of ${plural(all.length, "value")}` : "";
+  }
+  list();
+  return [all.length > FEW_LEVELS ? search : null, note,
+    el("div", { class: "values", tabindex: 0, role: "region", "aria-label": `All values of ${feature.name}` },
+      el("table", {}, el("thead", {}, el("tr", {}, heads)), body))].filter(Boolean);
+}
