@@ -36,14 +36,14 @@ def test_exported_names():
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
-        "BagCurves", "Change", "Comparison", "Counterfactual", "Curve", "FeatureCard", "FeatureRole",
-        "FeatureSummary", "Flip", "Importance", "IndividualExpectation", "Interactions",
-        "LocalExplanation", "MainEffects", "PaperImportance", "PartialDependence", "Partner",
-        "Reconstruction", "Response", "Roles", "ShapleyValues", "SignChange", "SizeChoice",
-        "StageContributions", "StageCurves", "StageMap", "StageRoles", "Summary", "TiltDiagnostics",
-        "bags", "card", "compare", "counterfactual", "curves", "ice", "importance", "interactions",
-        "local", "main_effects", "maps", "partial_dependence", "reconstruct", "response", "roles",
-        "shapley", "size_path", "stages", "summary", "tilt",
+        "BagCurves", "Change", "Comparison", "Counterfactual", "Curve", "FeatureCard",
+        "FeatureRole", "FeatureSummary", "Flip", "Importance", "IndividualExpectation",
+        "Interactions", "LocalExplanation", "MainEffects", "PaperImportance", "PartialDependence",
+        "Partner", "Reconstruction", "Response", "Roles", "ShapleyValues", "SignChange",
+        "SizeChoice", "StageContributions", "StageCurves", "StageMap", "StageRoles", "Summary",
+        "TiltDiagnostics", "bags", "card", "compare", "counterfactual", "curves", "ice",
+        "importance", "interactions", "local", "main_effects", "maps", "partial_dependence",
+        "reconstruct", "response", "roles", "shapley", "size_path", "stages", "summary", "tilt",
     ]  # fmt: skip
     results = [getattr(explain, name) for name in explain.__all__]
     figures = {r._figure for r in results if hasattr(r, "_figure")}

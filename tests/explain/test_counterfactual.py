@@ -52,7 +52,7 @@ def brute_force(case, row, target):
     return {
         key: size
         for key, size in found.items()
-        if len(key) == 1 or size < min(alone.get(j, np.inf) for j in key) - 1e-12
+        if len(key) == 1 or size < 0.9 * min(alone.get(j, np.inf) for j in key)
     }
 
 

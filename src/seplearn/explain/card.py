@@ -141,11 +141,9 @@ class FeatureCard(Explanation):
     @property
     def sentences(self) -> tuple[str, ...]:
         """What there is to say of the feature, in words."""
-        told = [
-            f"{self.name} moves the {self.quantity} by {number_text(self.importance, 3)} on "
-            f"average: place {self.rank} of {self.n_features}, {percent(self.share)} of all "
-            "importance."
-        ]
+        size = number_text(self.importance, 3)
+        place = f"place {self.rank} of {self.n_features}, {percent(self.share)} of all importance"
+        told = [f"{self.name} moves the {self.quantity} by {size} on average: {place}."]
         if self.crossing is not None:
             where = _crossing_words(self.crossing)
             told.append(f"On average it speaks for a higher {self.quantity} {where}.")

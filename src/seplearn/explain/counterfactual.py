@@ -28,6 +28,7 @@ from seplearn.table.columns import open_table
 from seplearn.table.description import AxisDescription
 
 _MOST_PAIRED = 40  # features looked at in pairs
+_WORTH_A_SECOND = 0.9  # of the change of one feature alone: at most so much must two take
 _BLOCK_CELLS = 2_000_000  # combinations of two values looked at together
 _DIGITS = range(3, 18)
 
@@ -146,7 +147,8 @@ def counterfactual(
 
     All changes of one feature, and of two features, to values that training rows had are looked
     at, none is sampled. Of every feature, and of every pair, the smallest change that reaches the
-    target is listed; a pair only where it is a smaller change than either of its features alone.
+    target is listed; a pair only where it is a change smaller by a tenth, or more, than either of
+    its features alone.
 
     A change is as large as the share of the training rows between the two values. Levels have no
     order: between two of them it is the mean over all orders.
@@ -314,7 +316,7 @@ class _Search:
                 yield self._change((j,), (int(bins[best]),))
         paired = sorted(reach, key=lambda j: -reach[j])[:_MOST_PAIRED]
         for j, k in combinations(sorted(paired), 2):
-            found = self._pair(j, k, min(alone[j], alone[k]))
+            found = self._pair(j, k, _WORTH_A_SECOND * min(alone[j], alone[k]))
             if found is not None:
                 yield self._change((j, k), found)
 

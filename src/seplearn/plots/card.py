@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,10 +72,8 @@ def _panels(card: FeatureCard, feature: FeatureAxis) -> list[Callable[[Axes], No
     effect = card.effect
     if effect is not None and effect.any():
         found.append(lambda ax: _effect(ax, card, feature, effect))
-    for partner in card.partners:
-        if partner.curves:
-            found.append(lambda ax, one=partner: _beside(ax, card, feature, one))  # type: ignore[misc]
-    return found
+    drawn = (partner for partner in card.partners if partner.curves)
+    return found + [partial(_beside, card=card, feature=feature, partner=one) for one in drawn]
 
 
 def _average(ax: Axes, card: FeatureCard, feature: FeatureAxis) -> None:

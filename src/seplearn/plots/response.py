@@ -43,6 +43,7 @@ def plot_response(response: Response, ax: Any = None) -> Any:
 
 
 def draw_average(ax: Axes, response: Response, feature: FeatureAxis) -> None:
+    """The average prediction against the feature, into a panel."""
     feature.density(ax)
     draw(
         ax, feature, response.average, color=TOTAL, band=response.average_band,
@@ -55,6 +56,7 @@ def draw_average(ax: Axes, response: Response, feature: FeatureAxis) -> None:
 
 
 def draw_factor(ax: Axes, response: Response, feature: FeatureAxis, factor: Any) -> None:
+    """Odds ratios or relativities, into a panel."""
     feature.density(ax)
     band = response.factor_band
     draw(

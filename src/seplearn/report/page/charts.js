@@ -31,6 +31,12 @@ function tickText(values) {
 
 // Round multiples on an axis of logarithms: the coarsest steps of which three can be seen.
 function multipleTicks(low, high) {
+  const tens = Math.log(10), first = Math.ceil(low / tens), last = Math.floor(high / tens);
+  if (last - first >= 6) {  // a wide range: only some powers of ten, one among them
+    const step = Math.ceil((last - first) / 5), out = [];
+    for (let k = Math.ceil(first / step) * step; k <= last; k += step) out.push(k * tens);
+    return out;
+  }
   const powers = [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5].map((k) => 10 ** k);
   for (const steps of [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.1, 1.2, 1.3, 1.5, 8, 9]]) {
     const found = powers.flatMap((power) => steps.map((step) => Math.log(step * power)))
