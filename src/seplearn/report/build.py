@@ -20,6 +20,8 @@ _SCRIPTS = (
     "story.js",
     "curves.js",
     "cards.js",
+    "shapley.js",
+    "changes.js",
     "whatif.js",
     "start.js",
 )

@@ -41,15 +41,15 @@ function tellCards() {
       : "Averages take rows: the model keeps none, and no table was given."));
     return;
   }
-  const boxes = page.cards.map(cardBox);
+  const boxes = page.cards.map(cardBox), idle = features.length - boxes.length;
   const search = el("input", { type: "search", id: "find-feature", placeholder: "Find a feature",
     "aria-label": "Find a feature", oninput: () => {
       const wanted = search.value.trim().toLowerCase();
       boxes.forEach((box, k) => { box.hidden = !features[page.cards[k].feature].name.toLowerCase().includes(wanted); });
     } });
   put("cards-body", el("p", { class: "lead" }, `The most important first, in ${hasLink ? `the ${page.response}`
-    : "units of the prediction"}. ${plural(features.length - boxes.length, "feature")} of ${features.length} `
-    + `${features.length - boxes.length === 1 ? "is" : "are"} not used.`),
+    : "units of the prediction"}. ${idle === 0 ? "" : `${plural(idle, "feature")} of ${features.length} ${
+    idle === 1 ? "is" : "are"} not used.`}`),
   boxes.length > FEW_CARDS ? search : null, boxes);
   boxes[0].open = true;
 }
@@ -95,7 +95,8 @@ function averageFigure(feature, card, curve) {
     yText: feature.kind === "categorical" ? showResponse : undefined, most: FEW_LEVELS }),
   el("figcaption", {}, `${capital(page.response)} on average over the rows${curve.band ? ", with its band" : ""}${
     feature.kind === "numeric" && curve.rows.length ? `, and of ${plural(curve.rows.length, "row")} (thin)` : ""
-  }; dashed: the mean.`));
+  }; dashed: the mean.${feature.kind === "numeric" && feature.frequencies[feature.missing] > 0
+    ? " Open circle: where the value is missing." : ""}`));
 }
 
 function factorFigure(feature, card, curve) {

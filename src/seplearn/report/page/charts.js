@@ -63,7 +63,7 @@ function range(values, extra = [], least = 0) {
 // A drawing area with axes; x and y turn data into places.
 function plotArea(label, size, xs, ys, names = {}) {
   const { width, height } = size;
-  const left = 54, right = width - 16, top = 8, bottom = height - (names.x ? 34 : 20);
+  const left = names.yName ? 70 : 54, right = width - 16, top = 8, bottom = height - (names.x ? 34 : 20);
   const place = (low, high, from, to) => (v) => from + ((v - low) / (high - low)) * (to - from);
   const x = place(xs[0], xs[1], left, right), y = place(ys[0], ys[1], bottom, top);
   const svg = svgEl("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
@@ -83,6 +83,10 @@ function plotArea(label, size, xs, ys, names = {}) {
     const middle = (left + right) / 2;
     svg.append(svgEl("text", { x: middle, y: height - 4, "text-anchor": "middle" }, names.x));
   }
+  if (names.yName) {
+    const middle = (top + bottom) / 2;
+    svg.append(svgEl("text", { x: 12, y: middle, "text-anchor": "middle", transform: `rotate(-90 12 ${middle})` }, names.yName));
+  }
   return { svg, x, y, left, right, top, bottom };
 }
 
@@ -94,6 +98,13 @@ function shownBins(feature) {
   while (first < last && below + feature.frequencies[first] < 0.005) below += feature.frequencies[first++];
   while (last > first && above + feature.frequencies[last] < 0.005) above += feature.frequencies[last--];
   return [first, last];
+}
+
+// Whether a chart of the feature has room for a bin, and rows in it.
+function isDrawn(feature, b) {
+  if (feature.kind === "categorical" || b === feature.missing) return feature.frequencies[b] > 0;
+  const [first, last] = shownBins(feature);
+  return first <= b && b <= last;
 }
 
 function stepPath(area, feature, values, first, last, clip) {
@@ -256,7 +267,7 @@ function histogram(quality) {
   const total = counts.reduce((a, b) => a + b, 0) || 1;
   const size = { width: 380, height: 260 };
   const ys = [0, 1.06 * Math.max(...counts) / total];
-  const names = { x: "outcome minus prediction", y: (v) => percent(v) };
+  const names = { x: "outcome minus prediction", yName: "share of rows", y: (v) => percent(v) };
   const area = plotArea("How far outcomes are from predictions", size,
     [edges[0], edges[edges.length - 1]], ys, names);
   counts.forEach((count, k) => {
