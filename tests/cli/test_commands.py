@@ -606,3 +606,25 @@ def test_compile_fills_the_cache_for_few_and_for_many_bins():
     compiled = getattr(advance, "signatures", None)
     if compiled is not None:  # None where compilation is switched off
         assert {"uint8", "uint16"} <= {str(signature[0].dtype) for signature in compiled}
+
+
+def test_two_models_are_compared(files, additive, tmp_path):
+    page = tmp_path / "diff.html"
+    done = run("compare", files / "rent.tsl", additive, files / "unseen.csv", "-o", page)
+    assert done.exit_code == 0, done.output
+    X = unseen(files)
+    first, second = load_model(files / "rent.tsl"), load_model(additive)
+    expected = explain.compare(first, second, X, X["rent"], models=("rent", "m"))
+    told = " ".join(done.stdout.split())
+    assert all(sentence in told for sentence in expected.sentences)
+    assert "RMSE" in told
+    assert f"\n{expected.worst[0]:>3}  " in done.stdout
+    assert "</html>" in page.read_text(encoding="utf-8")
+    plain = run("compare", files / "rent.tsl", files / "rent.tsl", files / "unseen.csv")
+    assert plain.exit_code == 0, plain.output
+    assert "(first)" in plain.stdout
+
+
+def test_a_comparison_overwrites_no_model(files, additive):
+    done = run("compare", files / "rent.tsl", additive, files / "unseen.csv", "-o", additive)
+    assert done.exit_code == 2

@@ -439,8 +439,8 @@ def _as_json(
 
 def _changes_json(result: Counterfactual) -> dict[str, object]:
     def plain(values: tuple[Any, ...]) -> list[object]:
-        known = [None if is_missing(value) else value for value in values]
-        return [float(value) if is_real(value) else value for value in known]
+        numbers = [float(value) if is_real(value) else value for value in values]
+        return [None if is_missing(value) else value for value in numbers]
 
     return {
         "wanted": result.wanted,

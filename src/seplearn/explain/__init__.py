@@ -7,6 +7,7 @@ by name or by position.
 
 from seplearn.explain.bags import BagCurves, bags
 from seplearn.explain.card import FeatureCard, Partner, card
+from seplearn.explain.compare import Comparison, compare
 from seplearn.explain.counterfactual import Change, Counterfactual, counterfactual
 from seplearn.explain.curves import Curve, StageCurves, curves
 from seplearn.explain.dependence import PartialDependence, partial_dependence
@@ -30,6 +31,7 @@ from seplearn.explain.tilt import Flip, TiltDiagnostics, tilt
 __all__ = [
     "BagCurves",
     "Change",
+    "Comparison",
     "Counterfactual",
     "Curve",
     "FeatureCard",
@@ -58,6 +60,7 @@ __all__ = [
     "TiltDiagnostics",
     "bags",
     "card",
+    "compare",
     "counterfactual",
     "curves",
     "ice",

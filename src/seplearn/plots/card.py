@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 
-from seplearn.explain.axes import folded, percent, value_text
+from seplearn.explain.axes import folded, number_text, percent
 from seplearn.explain.card import FeatureCard, Partner
 from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.panel import FeatureAxis, draw
@@ -120,7 +120,7 @@ def _beside(ax: Axes, card: FeatureCard, feature: FeatureAxis, partner: Partner)
         color: Any = STAGE_COLOURS[k]
         if has_order and n > 1:
             color = colormaps[RANK_MAP](0.85 * k / (n - 1))
-        label = short(value_text(value), 16)
+        label = short(value if isinstance(value, str) else number_text(value, 4), 16)
         draw(
             ax, feature, curve.total, color=color, slot=(k, n), label=label,
             baseline=card.dependence.mean,

@@ -16,10 +16,8 @@ function drawable(rounded) {
   return Float64Array.from(steps, (step) => rounded.low + step * rounded.step);
 }
 
-const features = [];
-let nFlat = 0;
-for (const [index, given] of page.features.entries()) {
-  const feature = { ...given, index, offset: nFlat, frequencies: doubles(given.frequencies) };
+function featureFrom(given, index, offset) {
+  const feature = { ...given, index, offset, frequencies: doubles(given.frequencies) };
   if (given.kind === "numeric") {
     feature.edges = doubles(given.edges);
     feature.bounds = doubles(given.bounds);
@@ -34,8 +32,14 @@ for (const [index, given] of page.features.entries()) {
     feature.missing = feature.nOrdered + 1;
   }
   feature.nBins = feature.frequencies.length;
-  nFlat += feature.nBins;
-  features.push(feature);
+  return feature;
+}
+
+const features = [];
+let nFlat = 0;
+for (const [index, given] of page.features.entries()) {
+  features.push(featureFrom(given, index, nFlat));
+  nFlat += features[index].nBins;
 }
 
 const stages = page.stages.map((given, number) => {

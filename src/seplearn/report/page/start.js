@@ -1,4 +1,4 @@
-// The state in the address, the theme, and the first drawing.
+// The state in the address, and the first drawing.
 
 const WORDS = { missing: "m", rare: "r", unseen: "u" };
 
@@ -52,16 +52,6 @@ async function copyLink() {
     field.select();
   }
 }
-
-function chooseTheme(dark) {
-  document.documentElement.dataset.theme = dark ? "dark" : "light";
-}
-
-const systemDark = matchMedia("(prefers-color-scheme: dark)");
-chooseTheme(systemDark.matches);
-systemDark.addEventListener("change", (event) => chooseTheme(event.matches));
-document.getElementById("theme").addEventListener("click", () =>
-  chooseTheme(document.documentElement.dataset.theme !== "dark"));
 
 document.getElementById("title").textContent = page.title;
 document.getElementById("footer").textContent = `${page.kind} of seplearn ${page.library}. This page `
