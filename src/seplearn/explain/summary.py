@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -181,6 +182,26 @@ class Summary(Explanation):
             lines = [f"- {line}" for line in sentences] if heading else list(sentences)
             parts.append("\n".join([f"{heading}:", *lines] if heading else lines))
         return "\n\n".join(parts)
+
+    def _words_html(self) -> str:
+        """The sentences, below their headings."""
+        parts = []
+        for heading, sentences in self.sections:
+            told = [html.escape(sentence) for sentence in sentences]
+            if heading:
+                parts.append(f"<p><b>{html.escape(heading)}</b></p>")
+                parts.append("<ul>" + "".join(f"<li>{one}</li>" for one in told) + "</ul>")
+            else:
+                parts += [f"<p>{one}</p>" for one in told]
+        return "<div>" + "".join(parts) + "</div>"
+
+    def _figure_html(self) -> str:
+        """The bars alone: the sentences are in words already."""
+        return self.importance._figure_html()
+
+    def brief_html(self) -> str:
+        """The sentences and a small figure, for the page of a notebook that shows a model."""
+        return self._words_html() + self._figure_html()
 
     def _columns(self) -> dict[str, Any]:
         """One row per feature, the most important first; those in no curve last."""
