@@ -173,5 +173,6 @@ def test_hundreds_of_features_are_listed_and_found_but_not_drawn(tmp_path, open_
     opened = open_page(path)
     assert opened.page.locator("[data-card]").count() > 100
     assert opened.page.locator("[data-card] svg").count() < 8
+    assert opened.page.locator("#more-features svg").count() == 0
     opened.page.locator("#find-feature").fill("f123")
     assert opened.page.locator("[data-card]:visible").count() == 1

@@ -22,7 +22,7 @@ from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.losses.links import class_shares
 from seplearn.model.classes import ClassModels
 from seplearn.model.model import SeparationModel
-from seplearn.model.reading import brief
+from seplearn.model.reading import brief, read_curves
 from seplearn.table.binning import Bins
 from seplearn.table.columns import open_table
 from seplearn.table.description import AxisDescription
@@ -294,14 +294,11 @@ class _Search:
         self._subject, self._models, self._goal = subject, models, goal
         self._codes, self._values = codes, values
         bins = subject.model.bins
-        used = {
-            j
-            for model in models
-            for j in range(bins.n_axes)
-            if j not in fixed and _depends_on(model, j)
-        }
-        self._others = {j: _other_bins(bins, j, int(codes[0, j])) for j in sorted(used)}
-        self._costs = {j: _costs(bins, j, int(codes[0, j]))[b] for j, b in self._others.items()}
+        curves = (read_curves(one.stages, one.effects, one.bins) for one in models)
+        used = {curve.feature for of_model in curves for curve in of_model} - set(fixed)
+        ranks, own = middle_ranks(bins), codes[0].astype(np.int64).tolist()
+        self._others = {j: _other_bins(bins, j, own[j]) for j in sorted(used)}
+        self._costs = {j: _costs(bins, ranks, j, own[j])[b] for j, b in self._others.items()}
 
     def changes(self) -> Iterator[Change]:
         """The smallest change of every feature, and of every pair that needs less."""
@@ -363,13 +360,6 @@ class _Search:
         )
 
 
-def _depends_on(model: SeparationModel, j: int) -> bool:
-    if model.effects is not None and model.effects[model.bins.axis(j)].any():
-        return True
-    branches = (branch for stage in model.stages for branch in stage.active)
-    return any(j in branch.features(model.bins) for branch in branches)
-
-
 def _other_bins(bins: Bins, j: int, own: int) -> IntArray:
     """The bins of known values that training rows had, without the row's own."""
     frequencies = bins.frequencies[bins.axis(j)]
@@ -384,7 +374,7 @@ def _other_bins(bins: Bins, j: int, own: int) -> IntArray:
     )
 
 
-def _costs(bins: Bins, j: int, own: int) -> FloatArray:
+def _costs(bins: Bins, ranks: FloatArray, j: int, own: int) -> FloatArray:
     """How far every bin is from the row's, as a share of the training rows between them.
 
     Values without an order are as far as they are on average over all orders: every other level
@@ -393,10 +383,10 @@ def _costs(bins: Bins, j: int, own: int) -> FloatArray:
     frequencies = bins.frequencies[bins.axis(j)]
     both = frequencies + frequencies[own]
     costs: FloatArray = 0.5 * both + np.maximum(1.0 - both, 0.0) / 3.0
-    ranks = middle_ranks(bins)[bins.axis(j)]
-    if np.isnan(ranks[own]):
+    here = ranks[bins.axis(j)]
+    if np.isnan(here[own]):
         return costs
-    return np.where(np.isnan(ranks), costs, np.abs(ranks - ranks[own]))
+    return np.where(np.isnan(here), costs, np.abs(here - here[own]))
 
 
 def _smallest(reached: BoolArray, costs: FloatArray) -> int | None:

@@ -73,14 +73,17 @@ refresh();
 addEventListener("hashchange", () => {
   if (location.hash.includes("=")) { readLink(); refresh(); }
 });
+const PRINTED_CARDS = 30;
 const opened = [];  // for printing, and closed again after it
 addEventListener("beforeprint", () => {
-  opened.push(document.documentElement.dataset.theme, ...document.querySelectorAll("details:not([open])"));
+  const few = (page.cards ?? []).length <= PRINTED_CARDS;  // of more, those that are open
+  const closed = [...document.querySelectorAll(`details:not([open], .all-values${few ? "" : ", [data-card]"})`)];
+  opened.push(document.documentElement.dataset.theme, ...closed);
   chooseTheme(false);
   for (const box of opened.slice(1)) box.open = true;
   if (effects !== null) drawEffects();
   for (const stage of stages) drawStage(stage);
-  for (const card of page.cards ?? []) drawCard(card);
+  if (few) for (const card of page.cards ?? []) drawCard(card);
 });
 addEventListener("afterprint", () => {
   chooseTheme(opened.shift() === "dark");

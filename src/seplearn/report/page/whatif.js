@@ -218,7 +218,7 @@ function compare(sum) {
 function drawProfiles() {
   for (const feature of features) {
     const { chart, effect, box } = controls[feature.index];
-    if (!box.offsetParent) continue;
+    if (box.closest("details:not([open])")) continue;  // a browser may well lay out what is folded away
     const values = profileOf(feature, state.codes).map(inverse);
     const inside = values.filter((_, b) => isDrawn(feature, b));
     const low = Math.min(...inside), high = Math.max(...inside);
