@@ -19,7 +19,7 @@ def test_it_is_made_of_the_other_explanations(make):
         assert_same(card.dependence, explain.partial_dependence(case.subject, j))
         assert_same(card.ice, explain.ice(case.subject, j, max_rows=20))
         strengths = [partner.strength for partner in card.partners]
-        expected = np.sort(np.delete(together.pairwise[j], j))[::-1]
+        expected = np.sort(np.delete(together.together[j], j))[::-1]
         assert strengths == [value for value in expected if value >= 0.001]
 
 
@@ -95,6 +95,15 @@ def test_where_it_crosses_the_mean():
     assert abs(flip.at - middle) < 0.2
     assert "speaks for a higher prediction above" in str(card)
     assert abs(card.sign.flips[0].at - middle) < 0.5
+
+
+def test_what_three_do_together_is_told_though_no_pair_does_it():
+    X, y = datasets.masked_interaction(1000, as_frame=True, random_state=0)
+    model = TSLRegressor(2, early_stopping=False, random_state=0).fit(X, y)
+    pairs = explain.interactions(model).pairwise
+    assert pairs[0, 1] < 0.1  # the three act together, this pair hardly does
+    names = [partner.name for partner in explain.card(model, "x1").partners]
+    assert sorted(names) == ["x2", "x3"]
 
 
 def test_sentences_name_levels_and_say_when_nothing_acts_together():

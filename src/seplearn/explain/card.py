@@ -39,7 +39,8 @@ class Partner:
     feature : int
     name : str
     strength : float
-        Share of the prediction's variance that the two explain beyond what each does alone.
+        Share of the prediction's variance that would be gone if the two did not act together: all
+        parts in which both take part, with other features or not.
     h : float
         Friedman's H of the two.
     values : tuple
@@ -307,7 +308,7 @@ def _with_bands(
 def _partners(
     subject: Subject, j: int, rows: Reference, together: Interactions
 ) -> tuple[Partner, ...]:
-    strengths = together.pairwise[j]
+    strengths = together.together[j]
     order = [k for k in np.argsort(-strengths, kind="stable") if k != j]
     strong = [int(k) for k in order if strengths[k] >= _SMALLEST_STRENGTH]
     partners = []

@@ -107,7 +107,7 @@ class Counterfactual(Explanation):
     >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
     >>> result = explain.counterfactual(model, X, row=0, target=1200, fixed=["district"])
     >>> result.wanted, {name for change in result.changes for name in change.names} <= set(X)
-    ('prediction of at least 1200', True)
+    ('prediction of at most 1200', True)
     >>> list(result.frame().columns)[:3]
     ['first', 'first_from', 'first_to']
     """

@@ -119,8 +119,8 @@ function besideFigure(feature, card, partner) {
       : dotChart(feature, [values, ...beside], options),
     el("div", { class: "key" }, partner.values.map((value, k) =>
       el("span", {}, el("i", { class: `k${k}` }), `${k === 0 ? `${other} ` : ""}${cut(value, 30)}`))),
-    el("figcaption", {}, `${hasLink ? `${capital(page.quantity)} w` : "W"}ith ${other}: the two do ${
-      percent(partner.strength)} of the variance together, beyond what each does alone.`));
+    el("figcaption", {}, `${hasLink ? `${capital(page.quantity)} w` : "W"}ith ${other}: they act together in parts that are ${
+      percent(partner.strength)} of the variance.`));
 }
 
 // A dot per level and curve, the most frequent levels first.
