@@ -165,14 +165,14 @@ def test_hostile_names_are_text_in_cards(tmp_path, open_page):
 
 def test_hundreds_of_features_are_listed_and_found_but_not_drawn(tmp_path, open_page):
     random = np.random.default_rng(0)
-    X = pd.DataFrame(random.normal(size=(300, 150))).rename(columns=lambda k: f"f{k}")
+    X = pd.DataFrame(random.normal(size=(300, 80))).rename(columns=lambda k: f"f{k}")
     options = {"n_stages": 1, "early_stopping": False, "main_effects": True, "smoothness": 1.0}
     model = TSLRegressor(**options, max_bins=8, n_splits=3, random_state=0).fit(X, X.sum(axis=1))
     path = tmp_path / "wide.html"
     report.write_report(model, path, X[:120])
     opened = open_page(path)
-    assert opened.page.locator("[data-card]").count() > 100
+    assert opened.page.locator("[data-card]").count() > 60
     assert opened.page.locator("[data-card] svg").count() < 8
     assert opened.page.locator("#more-features svg").count() == 0
-    opened.page.locator("#find-feature").fill("f123")
+    opened.page.locator("#find-feature").fill("f73")
     assert opened.page.locator("[data-card]:visible").count() == 1

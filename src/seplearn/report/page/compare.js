@@ -80,7 +80,7 @@ function overlaidDots(name, known) {
     const y = n * row + 9;
     svg.append(svgEl("line", { x1: left, x2: right, y1: y, y2: y, stroke: "var(--line)" }),
       svgEl("text", { class: "name", x: left - 6, y: y + 4, "text-anchor": "end" }, svgEl("title", {}, text), cut(text, 16)));
-    sides.forEach((side, k) => side.has(text) && svg.append(svgEl("circle", { cx: x(side.get(text).value), cy: y, r: 4.5,
+    sides.forEach((side, k) => side.has(text) && svg.append(svgEl("circle", { cx: x(side.get(text).value), cy: y + (k ? 2.5 : -2.5), r: 4.5,
       fill: STYLES[known[k].k].stroke })));
   });
   const ends = ticks(low, high, 3), text = tickText(ends);

@@ -266,9 +266,9 @@ function fallsTable(steps, start, startName, caption, total = null) {
       el("td", {}, el("div", { class: "track" }, bar)), el("td", {}, signed(step.size)));
   });
   return el("table", { class: "falls" }, el("caption", { class: "note" }, caption),
-    el("tbody", {}, el("tr", { "data-value": start }, el("td", {}, startName), el("td"), el("td", {}, show(start))), rows,
+    el("tbody", {}, el("tr", { "data-value": start }, el("td", {}, startName), el("td"), el("td", {}, minus(show(start)))), rows,
       el("tr", { class: "total" }, el("td", {}, page.quantity), el("td"),
-        el("td", {}, show(total ?? ends[ends.length - 1])))));
+        el("td", {}, minus(show(total ?? ends[ends.length - 1]))))));
 }
 
 const stageTitle = (s) => `stage ${s} (${stages[s].name})`;
