@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from seplearn._errors import out_of_range
+from seplearn._errors import out_of_range, wrong_type
 from seplearn._rules import Interval, is_real
 from seplearn.explain.axes import number_text, value_text
 from seplearn.explain.ice import sums_along, sums_over_pair
@@ -238,33 +238,40 @@ def _sums_of(model: Any) -> tuple[Subject, tuple[SeparationModel, ...]]:
 def _goal(model: Any, subject: Subject, target: Any, now: FloatArray) -> _Goal:
     classes = getattr(model, "classes_", None)
     labels = [] if classes is None else classes.tolist()
+    if not np.isscalar(target):
+        raise wrong_type("target", "a number or a class", target)
+    place = labels.index(target) if target in labels else None
     if len(now) > 1:
-        if target not in labels:
+        if place is None:
             raise out_of_range("target", f"one of the classes {labels}", target)
-        return _likeliest(labels, labels.index(target))
-    link = subject.model.link
-    inverse: Callable[[FloatArray], FloatArray] = lambda sums: link.inverse(sums[0])  # noqa: E731
-    if target in labels:
-        is_second = labels.index(target) == 1
-        wanted = f"class {brief(str(target))}"
-        return _Goal(
-            subject.response, wanted, lambda sums: (sums[0] > 0.0) == is_second, inverse
-        )  # fmt: skip
-    ends = {"logit": (0.0, 1.0), "log": (0.0, math.inf)}.get(link.name, (-math.inf, math.inf))
-    if not is_real(target) or not ends[0] < target < ends[1]:
-        rules = {"logit": "a probability between 0 and 1", "log": "a positive number"}
-        rule = rules.get(link.name, "a finite number")
+        return _likeliest(labels, place)
+
+    def prediction(sums: FloatArray) -> FloatArray:
+        return subject.model.link.inverse(sums[0])
+
+    if place is not None:
+        wanted = f"class {brief(str(labels[place]))}"
+        reached = np.greater if place == 1 else np.less_equal
+        return _Goal(subject.response, wanted, lambda sums: reached(sums[0], 0.0), prediction)
+    number = _checked(target, subject, labels)
+    is_below = bool(prediction(now[:, None])[0] < number)
+    wanted = f"{subject.response} of at {'least' if is_below else 'most'} {number_text(number, 6)}"
+    enough = np.greater_equal if is_below else np.less_equal
+    return _Goal(
+        subject.response, wanted, lambda sums: enough(prediction(sums), number), prediction
+    )
+
+
+def _checked(target: Any, subject: Subject, labels: list[Any]) -> float:
+    """A prediction that the link allows."""
+    low, high, rule = {
+        "logit": (0.0, 1.0, "a probability between 0 and 1"),
+        "log": (0.0, math.inf, "a positive number"),
+    }.get(subject.model.link.name, (-math.inf, math.inf, "a finite number"))
+    if not is_real(target) or not low < target < high:
         rule += f" or one of the classes {labels}" if labels else ""
         raise out_of_range("target", rule, target)
-    is_below = bool(inverse(now[:, None])[0] < target)
-    wanted = f"{subject.response} of at {'least' if is_below else 'most'} "
-    compare = np.greater_equal if is_below else np.less_equal
-    return _Goal(
-        subject.response,
-        wanted + number_text(float(target), 6),
-        lambda sums: compare(inverse(sums), float(target)),
-        inverse,
-    )
+    return float(target)
 
 
 def _likeliest(labels: list[Any], k: int) -> _Goal:
