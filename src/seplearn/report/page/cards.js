@@ -162,8 +162,8 @@ function binText(feature, b) {
 function valuesBox(feature, curves) {
   const many = feature.kind === "categorical" && knownBins(feature).length > FEW_LEVELS;
   const box = el("details", { class: "all-values" }, el("summary", {}, "All values"));
-  const fillIn = () => { if (box.open && box.children.length === 1) box.append(...valuesTable(feature, curves)); };
-  box.addEventListener("toggle", fillIn);
+  const complete = () => { if (box.open && box.children.length === 1) box.append(...valuesTable(feature, curves)); };
+  box.addEventListener("toggle", complete);
   box.open = many;
   return box;
 }
