@@ -230,8 +230,8 @@ def test_rows_of_the_table_can_be_started_from(model, flats, path, open_page):
 
 def link(opened):
     """The part of the address that holds the state; it is written after a moment of rest."""
-    opened.page.wait_for_timeout(400)
-    return opened.page.evaluate("location.hash")
+    # A later timer of the page itself: however slow the machine, it fires after the earlier one.
+    return opened.page.evaluate("new Promise((done) => setTimeout(() => done(location.hash), 300))")
 
 
 def test_a_link_restores_the_state(path, open_page):
