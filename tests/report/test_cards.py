@@ -96,8 +96,7 @@ def test_only_what_is_open_is_drawn(path, open_page):
     first = opened.page.evaluate(count)
     assert 0 < first < 8
     opened.page.evaluate("document.querySelectorAll('[data-card]')[2].open = true")
-    opened.page.wait_for_timeout(100)
-    assert opened.page.evaluate(count) > first
+    opened.page.wait_for_function(f"{count} > {first}")
 
 
 def test_partners_are_drawn_at_low_middle_and_high(model, flats, path, open_page):
@@ -140,8 +139,7 @@ def test_cards_open_by_keyboard(path, open_page):
     second.locator("> summary").focus()
     opened.page.keyboard.press("Enter")
     assert second.get_attribute("open") is not None
-    opened.page.wait_for_timeout(100)
-    assert second.locator("svg").count() > 0
+    second.locator("svg").first.wait_for()
 
 
 def test_hostile_names_are_text_in_cards(tmp_path, open_page):

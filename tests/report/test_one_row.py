@@ -7,9 +7,10 @@ import pytest
 from seplearn import TSLClassifier, TSLRegressor, datasets, explain, report
 from tests.report.test_page import SET_ROW, on_the_page, random_rows
 
-SHAPLEY = """() => new Promise((done) => setTimeout(() => done(
+# The page draws in the next frame: asked for earlier, its drawing comes before this reading.
+SHAPLEY = """() => new Promise((done) => requestAnimationFrame(() => done(
   [...document.querySelectorAll("#shapley tr[data-value]")].map((row) =>
-    [row.dataset.of ?? null, Number(row.dataset.value)])), 60))"""
+    [row.dataset.of ?? null, Number(row.dataset.value)]))))"""
 FIND = """([wanted, fixed]) => {
   for (const box of document.querySelectorAll(".fixed")) if (box.checked) box.click();
   for (const j of fixed) document.querySelector(`[data-feature="${j}"] .fixed`).click();
