@@ -190,6 +190,25 @@ def test_one_of_several_classes(classes):
         assert model.predict_proba(other)[0, k] == pytest.approx(change.prediction, rel=1e-9)
 
 
+@pytest.mark.parametrize("target", [0.15, 0.6])
+def test_the_probability_of_one_of_several_classes(classes, target):
+    X, _, _, model = classes
+    shares = model.predict_proba(X)[:, model.classes_.tolist().index("middle")]
+    row = int(np.argmin(np.abs(shares - 0.35)))
+    result = explain.counterfactual(model, X, row, target=target, of_class="middle", fixed="pd")
+    assert (
+        result.wanted
+        == f"probability of middle of at {'least' if target > 0.5 else 'most'} {target}"
+    )
+    assert result.prediction == pytest.approx(shares[row], rel=1e-9)
+    assert result.changes
+    for change in result.changes:
+        assert "pd" not in change.names
+        found = model.predict_proba(with_values(X, row, change))[0, model.classes_ == "middle"]
+        assert found == pytest.approx(change.prediction, rel=1e-9)
+        assert (change.prediction >= target) == (target > 0.5)
+
+
 def test_the_view_of_one_class_against_another(classes):
     X, _, _, model = classes
     view = model.for_class("high", against="low")
@@ -226,6 +245,16 @@ def test_a_classifier_takes_probabilities_and_its_own_classes_only(classes):
         explain.counterfactual(two, X, 0, target=2.0)
     with pytest.raises(ValueError, match="target must be one of the classes"):
         explain.counterfactual(three, X, 0, target=0.5)
+    with pytest.raises(
+        ValueError, match=r"target must be a probability between 0 and 1, got 1[.]5"
+    ):
+        explain.counterfactual(three, X, 0, target=1.5, of_class="high")
+    with pytest.raises(ValueError, match="of_class must be one of the classes"):
+        explain.counterfactual(three, X, 0, target=0.5, of_class="higher")
+    with pytest.raises(
+        ValueError, match="of_class must be None for a model that is not of several"
+    ):
+        explain.counterfactual(two, X, 0, target=0.5, of_class=True)
 
 
 def test_pairs_looked_at_in_parts_are_the_same(monkeypatch):

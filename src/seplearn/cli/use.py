@@ -391,9 +391,7 @@ def _probabilities(several: TSLClassifier | None, features: pa.Table) -> dict[st
     return {"probabilities": dict(zip(labels, shares, strict=True))}
 
 
-def _goal(
-    estimator: SeparationEstimator, wanted: str, own: Any, pair: Any
-) -> dict[str, Any]:
+def _goal(estimator: SeparationEstimator, wanted: str, own: Any, pair: Any) -> dict[str, Any]:
     """What a text on the command line means, as arguments: a class, or a number and whose it is.
 
     Of more than two classes a number is the probability of the class ``own``, or, beside another

@@ -252,7 +252,7 @@ def _goal(model: Any, subject: Subject, target: Any, of_class: Any, now: FloatAr
     if len(now) > 1:
         return _goal_of_several(labels, target, of_class, now)
     if of_class is not None:
-        raise out_of_range("of_class", "None for a model that has one sum", of_class)
+        raise out_of_range("of_class", "None for a model that is not of several classes", of_class)
 
     def prediction(sums: FloatArray) -> FloatArray:
         return subject.model.link.inverse(sums[0])
@@ -270,7 +270,8 @@ def _goal_of_several(labels: list[Any], target: Any, of_class: Any, now: FloatAr
     """That a class is the likeliest, or that it has a probability."""
     argument, label = ("target", target) if of_class is None else ("of_class", of_class)
     if not np.isscalar(label) or label not in labels:
-        raise out_of_range(argument, f"one of the classes {labels}", label)
+        hint = " (a probability needs of_class)" if of_class is None and is_real(label) else ""
+        raise out_of_range(argument, f"one of the classes {labels}{hint}", label)
     k = labels.index(label)
     name = brief(str(label))
 
