@@ -162,6 +162,22 @@ def test_shapley_values_and_changes_are_of_the_class_named(weather, model, table
     assert "class mist" in text
 
 
+def test_models_are_compared_by_the_odds_between_two_classes(weather, model, table, tmp_path):
+    other = TSLClassifier(1, early_stopping=False, random_state=0)
+    other.fit(table[["a", "b"]], table["sky"]).save(tmp_path / "other.tsl")
+    call = ["compare", weather / "sky.tsl", tmp_path / "other.tsl", weather / "sky.csv"]
+    pair = ["--class", "wet", "--against", "dry"]
+    done = run(*call, *pair, "-o", tmp_path / "diff.html")
+    assert done.exit_code == 0, done.output
+    views = [one.for_class("wet", against="dry") for one in (model, other)]
+    expected = explain.compare(*views, table, models=("sky", "other"))
+    assert expected.sentences[0] in " ".join(done.stdout.split())
+    assert (tmp_path / "diff.html").exists()
+    for options in ([], ["--class", "wet"]):
+        refused = " ".join(run(*call, *options).stderr.split())
+        assert "--class and --against must name two of the classes dry, hail, mist, wet" in refused
+
+
 def test_a_number_that_is_wanted_needs_a_class(weather):
     done = run("explain", weather / "sky.tsl", weather / "sky.csv", "--wanted", "0.5")
     assert done.exit_code != 0

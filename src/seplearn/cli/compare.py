@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 import pyarrow as pa
 
 from seplearn.cli.cells import missing_option
+from seplearn.cli.classes import class_views, of_several
 from seplearn.cli.tables import (
     check_output,
     offset_column,
@@ -16,6 +18,7 @@ from seplearn.cli.tables import (
     with_target,
 )
 from seplearn.cli.text import number, say, shortened, table, wrapped
+from seplearn.estimators.base import SeparationEstimator
 from seplearn.explain import Comparison
 from seplearn.explain import compare as compared
 from seplearn.report import write_comparison
@@ -32,23 +35,35 @@ from seplearn.report import write_comparison
     "there.",
 )
 @click.option("--title", help="Heading of the page.")
+@click.option(
+    "--class",
+    "label",
+    metavar="LABEL",
+    help="Of models of more than two classes, with --against: the class whose log-odds are "
+    "compared.",
+)
+@click.option("--against", metavar="LABEL", help="With --class: the other class.")
 @offset_option
 @missing_option
 def compare(
     first: str, second: str, data: str, output: str | None, target: str | None, title: str | None,
-    offset: str | None, missing: tuple[str, ...],
+    label: str | None, against: str | None, offset: str | None, missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Compare two models, FIRST and SECOND, on the rows of TABLE.
 
     How good they are and whether that is chance (TABLE should have rows that neither was fitted
-    to), where their predictions differ most, and which features make them differ.
+    to), where their predictions differ most, and which features make them differ. Models of more
+    than two classes are compared by the log-odds between two of them, without errors; seplearn
+    evaluate has those.
 
     \b
     seplearn compare old.tsl new.tsl unseen.csv -o diff.html
+    seplearn compare old.tsl new.tsl unseen.csv --class rain --against snow
     """  # noqa: D301
     if output is not None:
         check_output(output, (first, second, data))
     models = open_model(first), open_model(second)
+    shown = [_sum_of(model, label, against) for model in models]
     wanted = target or models[0].target_name_
     given = [
         with_target(model, data, target, missing, offset_column(model, offset)) for model in models
@@ -56,15 +71,33 @@ def compare(
     features = _joined(given[0].features, given[1].features)
     names = _names(first, second)
     y = given[0].y if wanted == (target or models[1].target_name_) else None
+    if label is not None:
+        y = None  # an error is of all classes
     added = given[0].offset
     if output is None:
-        result = compared(*models, features, y, offset=added, models=names)
+        result = compared(*shown, features, y, offset=added, models=names)
     else:
         options = {"offset": added, "models": names, "title": title}
-        result = write_comparison(*models, output, features, y, **options)  # type: ignore[arg-type]
+        result = write_comparison(*shown, output, features, y, **options)  # type: ignore[arg-type]
     say(_text(result))
     if output is not None:
         say(f"wrote {output}", err=True)
+
+
+def _sum_of(model: SeparationEstimator, label: str | None, against: str | None) -> Any:
+    """What is compared: the model, or of several classes the log-odds between two.
+
+    Not the score of a class: only differences of scores have a meaning that models share.
+    """
+    several = of_several(model)
+    if several is not None and (label is None or against is None):
+        raise ValueError(
+            "--class and --against must name two of the classes "
+            f"{', '.join(map(str, several.classes_.tolist()))} of a model of more than two: their "
+            f"log-odds are compared; got {label or 'none'} and {against or 'none'}"
+        )
+    ((_, shown),) = class_views(model, label, against)
+    return shown
 
 
 def _names(first: str, second: str) -> tuple[str, str]:

@@ -56,7 +56,8 @@ function tellCards() {
     } });
   put("cards-body", el("p", { class: "lead" }, `The most important first, in ${hasLink ? `the ${cardUnit()}`
     : "units of the prediction"}. ${idle === 0 ? "" : `${plural(idle, "feature")} of ${features.length} ${
-    idle === 1 ? "is" : "are"} not used.`}`),
+    idle === 1 ? "is" : "are"} not used.`}${hasClassSums ? " The probability takes the scores of all classes: it is in the "
+    + "what-if panel." : ""}`),
   boxes.length > FEW_CARDS ? search : null, boxes);
   boxes[0].open = true;
 }
