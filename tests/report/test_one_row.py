@@ -1,5 +1,7 @@
 """One row in the page: Shapley values and changes that reach a wanted prediction, as in Python."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -139,6 +141,25 @@ def test_probabilities_are_wanted_of_a_classifier(flats, tmp_path, open_page):
     assert found
     assert opened.page.evaluate(FIND, [7, []]) == []
     assert "between 0 and 1" in opened.page.inner_text("#changes")
+
+
+def test_a_range_too_small_for_the_decimals_is_told_in_words(tmp_path, open_page):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.uniform(-1.0, 1.0, (500, 2)), columns=["a", "b"])
+    model = TSLRegressor(1, early_stopping=False, main_effects=True, random_state=0)
+    model = model.fit(X, 1000.0 * X["a"] + 300.0 * X["b"])
+    effects, own = model.model_.effects.copy(), model.model_.bins.axis(1)
+    effects[own] *= 0.1 / np.ptp(effects[own])
+    model.model_ = replace(model.model_, effects=effects, stages=())
+    a = next(a for a, value in zip(X["a"], model.predict(X), strict=True) if abs(value % 1) < 0.3)
+    path = tmp_path / "small.html"
+    report.write_report(model, path)
+    opened = open_page(path)
+    opened.page.evaluate(SET_ROW, [a, 0.0])
+    opened.page.evaluate(SHAPLEY)
+    assert (
+        opened.page.locator("[data-feature='1'] .effect").inner_text() == "hardly any effect here"
+    )
 
 
 def test_the_range_told_is_that_of_the_curve_drawn(tmp_path, open_page):

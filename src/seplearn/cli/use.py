@@ -341,7 +341,8 @@ def explain(
         _say_prediction(estimator, local, row)
     else:
         _say_classes(several, features, row)
-        say(f"{sum_text(view, local.prediction)}\n" if against else f"The score of {own}:\n")
+        if against is not None:
+            say(f"{sum_text(view, local.prediction)}\n")
     if shapley is not None:
         say(f"{_by_feature(shapley, local)}\n\nHow the parts of the model come to it:\n")
     say(waterfall(_steps(local), local.intercept, local.quantity))

@@ -253,7 +253,8 @@ function drawProfiles() {
     const low = Math.min(...inside), high = Math.max(...inside);
     const spread = hasLink ? own.response_spread : own.spread;
     const moves = high - low > 1e-4 * (spread || Math.abs(high));
-    effect.textContent = moves ? `${showResponse(low)} to ${showResponse(high)}` : "no effect here";
+    const ends = [low, high].map(showResponse);
+    effect.textContent = !moves ? "no effect here" : ends[0] === ends[1] ? "hardly any effect here" : ends.join(" to ");
     chart.replaceChildren(curveChart(feature, { values }, {
       label: `${capital(own.response)} as ${feature.name} changes`, colour: "var(--main)", at: state.codes[feature.index],
       baseline: null, least: 0.01 * (spread || 0), yText: feature.kind === "categorical" ? showResponse : undefined,
