@@ -63,7 +63,7 @@ def compare(
     if output is not None:
         check_output(output, (first, second, data))
     models = open_model(first), open_model(second)
-    shown = [_sum_of(model, label, against) for model in models]
+    shown = _sum_of(models[0], label, against), _sum_of(models[1], label, against)
     wanted = target or models[0].target_name_
     given = [
         with_target(model, data, target, missing, offset_column(model, offset)) for model in models
