@@ -40,6 +40,7 @@ def main() -> None:
         "interactions.png": interactions(rent),
         "pd_floor_lift.png": floor_and_lift(rent),
         "shapley.png": shapley(rent, flats),
+        "card.png": card(rent),
     }
     for name, figure in figures.items():
         figure.savefig(FOLDER / name, dpi=DPI)
@@ -103,6 +104,13 @@ def shapley(model: TSLRegressor, flats: Any) -> Figure:
     """What moves 300 rents."""
     figure, ax = plt.subplots(figsize=(7.0, 3.6), layout="constrained")
     explain.shapley(model, flats[:300]).plot(ax=ax)
+    return figure
+
+
+def card(model: TSLRegressor) -> Figure:
+    """All that the model says of the area of a flat."""
+    figure: Figure = explain.card(model, "area").plot()
+    figure.set_size_inches(9.6, 3.4)
     return figure
 
 

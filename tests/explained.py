@@ -285,6 +285,7 @@ EXPLANATIONS = {
     "shapley": lambda model, X: explain.shapley(model, X[:4]),
     "interactions": lambda model, X: explain.interactions(model),
     "summary": lambda model, X: explain.summary(model),
+    "card": lambda model, X: explain.card(model, 1),
 }
 # Of a model with main effects.
 EFFECTS = {"main_effects": lambda model, X: explain.main_effects(model)}
@@ -299,4 +300,5 @@ OVER_ROWS = {
     "shapley": lambda model, X: explain.shapley(model, X[:4], background=X),
     "interactions": lambda model, X: explain.interactions(model, background=X),
     "summary": lambda model, X: explain.summary(model, background=X),
+    "card": lambda model, X: explain.card(model, 0, background=X),
 }

@@ -36,15 +36,14 @@ def test_exported_names():
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
-        "BagCurves", "Curve", "FeatureRole", "FeatureSummary", "Flip", "Importance",
-        "IndividualExpectation", "Interactions", "LocalExplanation", "MainEffects",
-        "PaperImportance", "PartialDependence", "Reconstruction", "Response", "Roles",
-        "ShapleyValues",
-        "SignChange", "SizeChoice", "StageContributions", "StageCurves", "StageMap", "StageRoles",
-        "Summary", "TiltDiagnostics", "bags", "curves", "ice", "importance", "interactions",
-        "local", "main_effects", "maps", "partial_dependence", "reconstruct", "response", "roles",
-        "shapley",
-        "size_path", "stages", "summary", "tilt",
+        "BagCurves", "Change", "Comparison", "Counterfactual", "Curve", "FeatureCard",
+        "FeatureRole", "FeatureSummary", "Flip", "Importance", "IndividualExpectation",
+        "Interactions", "LocalExplanation", "MainEffects", "PaperImportance", "PartialDependence",
+        "Partner", "Reconstruction", "Response", "Roles", "ShapleyValues", "SignChange",
+        "SizeChoice", "StageContributions", "StageCurves", "StageMap", "StageRoles", "Summary",
+        "TiltDiagnostics", "bags", "card", "compare", "counterfactual", "curves", "ice",
+        "importance", "interactions", "local", "main_effects", "maps", "partial_dependence",
+        "reconstruct", "response", "roles", "shapley", "size_path", "stages", "summary", "tilt",
     ]  # fmt: skip
     results = [getattr(explain, name) for name in explain.__all__]
     figures = {r._figure for r in results if hasattr(r, "_figure")}
@@ -52,11 +51,12 @@ def test_exported_names():
                       "plot_roc"}  # fmt: skip
     assert figures | of_evaluations == set(plots.__all__)
     assert sorted(plots.__all__) == [
-        "plot_bags", "plot_calibration", "plot_confusion", "plot_curve", "plot_curves",
-        "plot_gain", "plot_ice", "plot_importance", "plot_interactions", "plot_local",
-        "plot_main_effects", "plot_map", "plot_paper_importance", "plot_partial_dependence",
-        "plot_precision_recall", "plot_reconstruction", "plot_response", "plot_roc", "plot_roles",
-        "plot_shapley", "plot_size_path", "plot_stages", "plot_summary", "plot_tilt",
+        "plot_bags", "plot_calibration", "plot_card", "plot_comparison", "plot_confusion",
+        "plot_counterfactual", "plot_curve", "plot_curves", "plot_gain", "plot_ice",
+        "plot_importance", "plot_interactions", "plot_local", "plot_main_effects", "plot_map",
+        "plot_paper_importance", "plot_partial_dependence", "plot_precision_recall",
+        "plot_reconstruction", "plot_response", "plot_roc", "plot_roles", "plot_shapley",
+        "plot_size_path", "plot_stages", "plot_summary", "plot_tilt",
     ]  # fmt: skip
 
 

@@ -187,7 +187,9 @@ def test_explain_draws_and_tells_numbers(files):
     done = run("explain", files / "rent.tsl", files / "unseen.csv", "--row", "3")
     lines = done.stdout.splitlines()
     assert lines[0].startswith("row 3: prediction of rent ")
-    assert [line.split()[0] for line in lines[2:6]] == ["constant", "stage", "stage", "prediction"]
+    start = lines.index("How the parts of the model come to it:") + 2
+    words = [line.split()[0] for line in lines[start : start + 4]]
+    assert words == ["constant", "stage", "stage", "prediction"]
     assert "district" in done.stdout
     told = json.loads(
         run("explain", files / "rent.tsl", files / "unseen.csv", "--row", 3, "--json").stdout
@@ -196,6 +198,58 @@ def test_explain_draws_and_tells_numbers(files):
     sizes = [stage["contribution"] for stage in told["stages"]]
     assert told["intercept"] + sum(sizes) == pytest.approx(told["prediction"], rel=1e-9)
     assert told["remarks"] == {}
+
+
+def test_explain_begins_with_what_every_feature_does(files):
+    X = unseen(files).drop(columns=["rent", "id"])
+    shapley = explain.shapley(load_model(files / "rent.tsl"), X[3:4])
+    lines = run("explain", files / "rent.tsl", files / "unseen.csv", "--row", 3).stdout.splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("average"))
+    assert first < lines.index("How the parts of the model come to it:")
+    order = np.argsort(-np.abs(shapley.values[0]), kind="stable")
+    used = [shapley.names[j] for j in order if shapley.values[0, j] != 0.0]
+    assert [line.split()[0] for line in lines[first + 1 : first + 1 + len(used)]] == used
+    done = run("explain", files / "rent.tsl", files / "unseen.csv", "--row", 3, "--json")
+    told = json.loads(done.stdout)
+    assert told["shapley"]["average"] == shapley.base
+    assert list(told["shapley"]["values"].values()) == shapley.values[0].tolist()
+    assert told["changes"] is None
+
+
+def test_explain_says_what_would_change_it(files):
+    model, X = load_model(files / "rent.tsl"), unseen(files).drop(columns=["rent", "id"])
+    wanted = float(model.predict(X[3:4])[0]) * 1.2
+    call = ["explain", files / "rent.tsl", files / "unseen.csv", "--row", 3, "--wanted", wanted]
+    expected = explain.counterfactual(model, X, 3, target=wanted, fixed=["area"])
+    assert expected.changes
+    told = json.loads(run(*call, "--fixed", "area", "--json").stdout)["changes"]
+    assert told["wanted"] == expected.wanted
+    assert [one["features"] for one in told["changes"]] == [
+        list(change.names) for change in expected.changes
+    ]
+    assert [one["prediction"] for one in told["changes"]] == [
+        change.prediction for change in expected.changes
+    ]
+    drawn = run(*call, "--fixed", "area").stdout
+    assert f"For a {expected.wanted} one of these would do." in " ".join(drawn.split())
+    assert expected.changes[0].texts[0] in drawn
+    far = run(*call[:-1], "1e9").stdout
+    assert "No change of one or two features" in far
+    now = repr(float(model.predict(X[3:4])[0]))
+    assert "nothing has to change" in run(*call[:-1], now).stdout
+
+
+def test_explain_without_reference_rows_tells_the_stages(files, tmp_path):
+    X, y = datasets.rents(300, random_state=0)
+    options = {"early_stopping": False, "main_effects": False, "random_state": 0}
+    model = TSLRegressor(1, background_size=0, **options).fit(X, y)
+    model.save(tmp_path / "m.tsl")
+    X.head(1).to_csv(tmp_path / "one.csv", index=False)
+    done = run("explain", tmp_path / "m.tsl", tmp_path / "one.csv")
+    assert "average" not in done.stdout
+    assert "constant" in done.stdout
+    as_json = run("explain", tmp_path / "m.tsl", tmp_path / "one.csv", "--json").stdout
+    assert json.loads(as_json)["shapley"] is None
 
 
 @pytest.fixture(scope="module")
@@ -295,6 +349,9 @@ def test_curves_info_and_report(files, tmp_path):
     assert float(found[7]["frequency"]) == expected[0]["frequency"].iloc[7]
     told = run("info", files / "rent.tsl").stdout
     assert "TSLRegressor for rent: 2 stages, 7 features" in told
+    first = explain.summary(model).sections[0][1][0][:30]
+    assert told.startswith(first)
+    assert "nan" not in run("curves", files / "rent.tsl").stdout
     assert "error when it was fitted: RMSE" in told
     assert "5 levels" in told
     page = tmp_path / "page.html"
@@ -367,6 +424,15 @@ BAD = [
     (["predict", "{d}/rent.tsl", "{d}/unseen.csv", "--interval", "--level", "2"], "level must be"),
     (["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--row", "999"], "0 to 199"),
     (["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--row", "-1"], "--row"),
+    (["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--fixed", "area"], "come with --wanted"),
+    (
+        ["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--wanted", "much"],
+        "--wanted must be a number, got 'much'",
+    ),
+    (
+        ["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--wanted", "1", "--fixed", "aera"],
+        "did you mean 'area'",
+    ),
     (["report", "{d}/rent.tsl", "-"], "standard input is empty"),
     (["report", "{d}/rent.tsl", "{d}/unseen.csv", "--target", "x"], "must have the columns ['x']"),
     (["report", "{d}/rent.tsl", "-o", "{d}/no/page.html"], "folder that exists"),
@@ -540,3 +606,25 @@ def test_compile_fills_the_cache_for_few_and_for_many_bins():
     compiled = getattr(advance, "signatures", None)
     if compiled is not None:  # None where compilation is switched off
         assert {"uint8", "uint16"} <= {str(signature[0].dtype) for signature in compiled}
+
+
+def test_two_models_are_compared(files, additive, tmp_path):
+    page = tmp_path / "diff.html"
+    done = run("compare", files / "rent.tsl", additive, files / "unseen.csv", "-o", page)
+    assert done.exit_code == 0, done.output
+    X = unseen(files)
+    first, second = load_model(files / "rent.tsl"), load_model(additive)
+    expected = explain.compare(first, second, X, X["rent"], models=("rent", "m"))
+    told = " ".join(done.stdout.split())
+    assert all(sentence in told for sentence in expected.sentences)
+    assert "RMSE" in told
+    assert f"\n{expected.worst[0]:>3}  " in done.stdout
+    assert "</html>" in page.read_text(encoding="utf-8")
+    plain = run("compare", files / "rent.tsl", files / "rent.tsl", files / "unseen.csv")
+    assert plain.exit_code == 0, plain.output
+    assert "(first)" in plain.stdout
+
+
+def test_a_comparison_overwrites_no_model(files, additive):
+    done = run("compare", files / "rent.tsl", additive, files / "unseen.csv", "-o", additive)
+    assert done.exit_code == 2

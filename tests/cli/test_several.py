@@ -143,6 +143,50 @@ def test_explain_is_of_the_likeliest_class_or_of_the_one_named(weather, model, t
     assert "probability of wet against dry alone" in text
 
 
+def test_shapley_values_and_changes_are_of_the_class_named(weather, model, table):
+    X = table[FEATURES]
+    row = int(np.argmin(np.abs(model.predict_proba(X)[:, 3] - 0.4)))
+    call = ["explain", weather / "sky.tsl", weather / "sky.csv", "--row", row, "--class", "wet"]
+    told = json.loads(run(*call, "--wanted", "0.55", "--fixed", "a", "--json").stdout)
+    values = explain.shapley(model.for_class("wet"), X[row : row + 1]).values[0]
+    assert list(told["shapley"]["values"].values()) == pytest.approx(values.tolist(), abs=1e-12)
+    of_wet = explain.counterfactual(model, X, row, target=0.55, of_class="wet", fixed="a")
+    assert told["changes"]["wanted"] == "probability of wet of at least 0.55" == of_wet.wanted
+    sizes = [change["size"] for change in told["changes"]["changes"]]
+    assert sizes == pytest.approx([change.size for change in of_wet.changes])
+    assert sizes
+    told = json.loads(run(*call, "--against", "dry", "--wanted", "0.05", "--json").stdout)
+    assert told["changes"]["wanted"] == "probability of wet against dry alone of at most 0.05"
+    text = run(*call, "--against", "dry", "--wanted", "mist").stdout
+    assert "What every feature does to the log-odds of wet against dry" in text
+    assert "class mist" in text
+
+
+def test_models_are_compared_by_the_odds_between_two_classes(weather, model, table, tmp_path):
+    other = TSLClassifier(1, early_stopping=False, random_state=0)
+    other.fit(table[["a", "b"]], table["sky"]).save(tmp_path / "other.tsl")
+    call = ["compare", weather / "sky.tsl", tmp_path / "other.tsl", weather / "sky.csv"]
+    pair = ["--class", "wet", "--against", "dry"]
+    done = run(*call, *pair, "-o", tmp_path / "diff.html")
+    assert done.exit_code == 0, done.output
+    views = [one.for_class("wet", against="dry") for one in (model, other)]
+    expected = explain.compare(*views, table, models=("sky", "other"))
+    assert expected.sentences[0] in " ".join(done.stdout.split())
+    assert (tmp_path / "diff.html").exists()
+    for options in ([], ["--class", "wet"]):
+        refused = " ".join(run(*call, *options).stderr.split())
+        assert "--class and --against must name two of the classes dry, hail, mist, wet" in refused
+
+
+def test_a_number_that_is_wanted_needs_a_class(weather):
+    done = run("explain", weather / "sky.tsl", weather / "sky.csv", "--wanted", "0.5")
+    assert done.exit_code != 0
+    assert (
+        "--wanted must be with --class a probability or one of the classes dry, hail"
+        in " ".join(done.stderr.split())
+    )
+
+
 def test_summary_and_curves_are_of_all_classes_or_of_one(weather, model):
     told = run("summary", weather / "sky.tsl").stdout
     assert re.findall(r"(?m)^== (.*) ==$", told) == LABELS

@@ -216,6 +216,11 @@ def test_explain_info_and_summary_say_what_is_summed(folder, classifier, counts)
     assert told.startswith("row 3, bought: log-odds of yes ")
     assert f"probability of yes {probability:.4g}" in told.splitlines()[0]
     assert "\nlog-odds of yes " in told
+    likelier = "yes" if local.prediction > 0 else "no"
+    other = run("explain", classifier, folder / "all.csv", "--row", 3, "--wanted", "yes").stdout
+    assert ("class yes already" in other) == (likelier == "yes")
+    unknown = run("explain", classifier, folder / "all.csv", "--wanted", "maybe")
+    assert "--wanted must be a number or one of the classes no, yes" in unknown.output
     told = run("explain", counts, folder / "all.csv").stdout
     assert told.startswith("row 0, claims: log of the prediction ")
     assert "without what 'years' adds" in told

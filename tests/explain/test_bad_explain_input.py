@@ -151,7 +151,6 @@ BACKGROUNDS = {
         r"background: X must have the columns seen by fit; missing \['pd'\] and unknown \['PD'\]",
     ),
     "a column less": (X.drop(columns="pd"), r"background: .*missing \['pd'\]"),
-    "a column more": (X.assign(more=1.0), r"background: .*unknown \['more'\]"),
     "no rows": (X[:0], "background: X must have at least 1 sample"),
     "one dimension": (np.arange(5.0), "background: Expected 2D array"),
     "fewer columns": (

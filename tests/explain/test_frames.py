@@ -1,5 +1,6 @@
 """Every result as a data frame of the training table's library, and as a short text."""
 
+import html
 from dataclasses import replace
 
 import numpy as np
@@ -367,8 +368,65 @@ def test_values_of_open_bins_lie_where_training_values_were(edges):
     np.testing.assert_array_equal(np.searchsorted(edges, values, "right"), np.arange(len(values)))
 
 
-def test_a_notebook_shows_the_frame_where_its_library_can():
+def test_a_notebook_shows_the_figure_and_the_frame(monkeypatch):
     result = explain.importance(joint().subject, kind="paper")
-    assert "<table" in replace(result, library="pandas")._repr_html_()
-    assert "<table" in replace(result, library="polars")._repr_html_()
+    for library in ("pandas", "polars"):
+        shown = replace(result, library=library)._repr_html_()
+        assert "<table" in shown
+        assert shown.startswith('<img alt="PaperImportance"')
+    assert "<table" not in replace(result, library="pyarrow")._repr_html_()
+    without_matplotlib(monkeypatch)
+    assert "<img" not in result._repr_html_()
     assert replace(result, library="pyarrow")._repr_html_() is None
+
+
+def test_what_cannot_be_drawn_is_shown_as_a_frame():
+    case = joint()
+    result = explain.partial_dependence(case.subject, [0, 2, 4])
+    assert "<img" not in result._repr_html_()
+    assert "<table" in result._repr_html_()
+
+
+def without_matplotlib(monkeypatch):
+    def refuse(name):
+        raise ModuleNotFoundError(name, name="matplotlib")
+
+    monkeypatch.setattr("seplearn.explain.result.importlib.import_module", refuse)
+
+
+@pytest.fixture
+def hostile():
+    X, y = table()
+    name = "<script>alert(1)</script>"
+    return TSLRegressor(**QUICK).fit(X.rename(columns={NAMES[1]: name}), y), name
+
+
+def test_a_notebook_shows_what_a_fitted_model_says(hostile, monkeypatch):
+    model, name = hostile
+    shown = model._repr_mimebundle_()["text/html"]
+    assert "n_stages" in shown  # the parameters, as scikit-learn shows them
+    sentence = explain.summary(model).sections[0][1][0]
+    assert html.escape(sentence) in shown
+    assert html.escape(name) in shown
+    assert name not in shown
+    assert 'src="data:image/png;base64,' in shown
+    without_matplotlib(monkeypatch)
+    assert 'src="data:image/png;base64,' not in model._repr_html_()
+    assert html.escape(sentence) in model._repr_html_()
+
+
+def test_a_notebook_shows_parameters_where_there_is_nothing_to_say():
+    X, y = table()
+    bare = TSLRegressor(**QUICK, background_size=0).fit(X, y)
+    constant = TSLRegressor(**QUICK).fit(X, np.full(len(y), 2.0))
+    for model in (TSLRegressor(), bare, constant):
+        assert "<li>" not in model._repr_html_()
+        assert "n_stages" in model._repr_html_()
+
+
+def test_a_summary_in_a_notebook_has_sentences_figure_and_frame():
+    summary = explain.summary(joint().subject)
+    shown = summary._repr_html_()
+    assert html.escape(summary.sections[1][1][0]) in shown
+    assert "<img" in shown
+    assert "<table" in shown

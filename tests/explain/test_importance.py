@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from seplearn import explain
-from seplearn.explain.importance import _FEWEST_ROWS, few_rows
+from seplearn.explain.importance import _FEWEST_ROWS
 from seplearn.explain.shapley import values_at
+from seplearn.explain.sizes import few_rows
 from seplearn.model import Branch
 from seplearn.model.reference import Reference
 from tests import naive_explain as naive

@@ -64,6 +64,20 @@ def test_parts_of_the_variance_are_parts(make):
     np.testing.assert_array_equal(np.diag(result.h), 0.0)
 
 
+@every_case
+def test_what_pairs_do_with_others_is_the_sum_of_all_their_parts(make):
+    case = make()
+    result = explain.interactions(case.subject)
+    terms = naive.sobol_terms(case.model.predict, frequencies_of(case.model))
+    expected = np.zeros_like(result.together)
+    for chosen, value in terms.items():
+        for j in chosen:
+            for k in chosen:
+                expected[j, k] += 0.0 if j == k else value
+    assert_close(result.together, expected / (sum(terms.values()) or 1.0), 1e-9)
+    assert (result.together >= result.pairwise - 1e-9).all()
+
+
 def two_features():
     axes = [numeric(0.0, 1.0), levels("a", "b")]
     frequencies = [[0.2, 0.5, 0.3, 0.0], [0.6, 0.4, 0, 0, 0]]

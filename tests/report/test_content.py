@@ -59,7 +59,7 @@ def test_the_page_of_a_large_model_stays_small():
     assert len(told["sums"][0]["stages"]) == 10
     assert all(set(stage["bands"]) <= {"backbone", "tilt"} for stage in told["sums"][0]["stages"])
     assert any(stage["bands"] for stage in told["sums"][0]["stages"])
-    assert len(text.encode()) < 3_200_000
+    assert len(text.encode()) < 3_300_000
 
 
 def test_rows_are_drawn_and_keep_their_target(fitted):

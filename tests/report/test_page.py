@@ -142,7 +142,7 @@ def test_main_effects_are_part_of_the_number_shown(additive, flats, tmp_path, op
     for row, value, added in zip(rows.itertuples(index=False), expected, sums, strict=True):
         shown = float(opened.page.evaluate(SET_ROW, entered(additive, row)))
         assert shown == pytest.approx(value, rel=1e-9)
-        step = opened.page.locator("#falls tr", has_text="main effects").inner_text()
+        step = opened.page.locator("#falls tr", has_text="main effects").text_content()
         assert f"{abs(added):,.0f}" in step
     n_stages = len(additive.stages_)
     assert opened.page.locator("#falls tr").count() == n_stages + 3  # effects, both ends
@@ -219,7 +219,7 @@ def test_rows_of_the_table_can_be_started_from(model, flats, path, open_page):
         number = int(options[k].split()[1])
         row = X[1_200:].iloc[[number]]
         assert opened.exact == pytest.approx(model.predict(row)[0], rel=1e-9)
-        falls = opened.page.locator("#falls").inner_text()
+        falls = opened.page.locator("#falls").text_content()
         contributions = explain.local(model, row).contributions
         for s, value in enumerate(contributions):
             text = f"{value:+,.0f}".replace("-", "\N{MINUS SIGN}")
@@ -230,22 +230,22 @@ def test_rows_of_the_table_can_be_started_from(model, flats, path, open_page):
 
 def link(opened):
     """The part of the address that holds the state; it is written after a moment of rest."""
-    opened.page.wait_for_timeout(400)
-    return opened.page.evaluate("location.hash")
+    # A later timer of the page itself: however slow the machine, it fires after the earlier one.
+    return opened.page.evaluate("new Promise((done) => setTimeout(() => done(location.hash), 300))")
 
 
 def test_a_link_restores_the_state(path, open_page):
     first = open_page(path)
     first.page.locator("#row").select_option(index=5)
     first.page.locator("[data-feature='0'] [type=number]").fill("123.25")
-    first.page.locator("[data-feature='5'] [type=checkbox]").click()
+    first.page.locator("[data-feature='5'] [aria-label$='is missing']").click()
     first.page.locator("[data-feature='4'] select").select_option(label="harbour")
     first.page.locator("[data-feature='7'] select").select_option(label="(any other)")
     fragment = link(first)
     again = open_page(path, fragment=fragment)
     assert again.exact == first.exact
     assert link(again) == fragment
-    assert again.page.locator("[data-feature='5'] [type=checkbox]").is_checked()
+    assert again.page.locator("[data-feature='5'] [aria-label$='is missing']").is_checked()
     broken = open_page(path, fragment="#row=99999&0=nowhere&4=lno+such&77=m&1=n")
     assert np.isfinite(broken.exact)
 

@@ -1,5 +1,6 @@
 """The page of more than two classes: a class to choose, and probabilities of all of them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,11 @@ import pandas as pd
 import pytest
 
 from seplearn import TSLClassifier, explain, report
+from seplearn.model.classes import ClassModels
 from seplearn.report.content import page_content
+from tests.report.test_cards import NUMBERS
 from tests.report.test_links import entered
+from tests.report.test_one_row import FIND, check_shapley
 from tests.report.test_page import SET_ROW, link, random_rows
 
 N, DRY, MANY = 600, "<b>dry</b>", 26
@@ -65,6 +69,47 @@ def test_the_bars_are_the_probabilities(model, table, path, open_page):
         assert named == str(model.classes_[expected[k].argmax()])
 
 
+def test_cards_and_shapley_values_are_of_the_class_chosen(model, table, path, open_page):
+    opened = open_page(path)
+    background = table[0][400:]
+    for k, label in enumerate(model.classes_):
+        opened.page.locator("#class").select_option(index=k)
+        view = model.for_class(label)
+        used = [one.feature for one in explain.summary(view, background=background).features]
+        boxes = opened.page.locator("[data-card]")
+        listed = boxes.evaluate_all("(all) => all.map((one) => Number(one.dataset.card))")
+        assert listed == used
+        assert used
+        for j in used:
+            curve = explain.card(view, j, background=background).dependence.total
+            shown = dict(opened.page.evaluate(NUMBERS, [j, 2]))
+            assert shown == pytest.approx({b: curve[b] for b in shown}, rel=1e-9, abs=1e-12)
+        head = opened.page.locator(".values th").nth(2).text_content()
+        assert head == f"score of {label}"
+        check_shapley(opened, view, random_rows(table[0], 3, k), background)
+
+
+def test_changes_reach_the_probability_of_the_class_chosen(model, table, path, open_page):
+    opened = open_page(path)
+    X, seen = table[0][400:].reset_index(drop=True), 0
+    shares = model.predict_proba(X)
+    for k, label in enumerate(model.classes_):
+        opened.page.locator("#class").select_option(index=k)
+        row = int(np.argmin(np.abs(shares[:, k] - 0.4)))
+        opened.page.evaluate(SET_ROW, entered(model, X[row : row + 1])[0])
+        for target, fixed in ((0.2, []), (0.5, [1])):
+            result = explain.counterfactual(
+                model, X, row, target=target, of_class=label, fixed=fixed
+            )
+            found = opened.page.evaluate(FIND, [target, fixed])
+            sizes = [change.size for change in result.changes]
+            assert [size for size, _ in found] == pytest.approx(sizes)
+            assert all((value - target) * (target - 0.4) >= 0.0 for _, value in found)
+            seen += len(found)
+        assert opened.page.locator(".fixed:checked").count() == 1  # and stays for the next class
+    assert seen > 4
+
+
 def test_all_that_is_told_is_of_the_class_chosen(model, path, table, open_page):
     opened = open_page(path)
     for k, label in enumerate(model.classes_):
@@ -78,7 +123,7 @@ def test_all_that_is_told_is_of_the_class_chosen(model, path, table, open_page):
         names = opened.page.locator("#stages .stage summary b").all_text_contents()
         stages = [name for name in names if name != "Main effects"]
         assert sorted(stages) == [f"Stage {s}: {n}" for s, n in enumerate(view.stage_names_)]
-        assert f"From the constant to the score of {label}" in opened.page.inner_text("#falls")
+        assert f"From the constant to the score of {label}" in opened.page.text_content("#falls")
         effects = view.predict_effects(table[0])
         box = opened.page.locator("[data-stage=effects]")
         assert box.count() == int(view.model_.effects is not None)
@@ -198,12 +243,15 @@ def test_a_class_without_curves_has_a_page(table, tmp_path, open_page):
     X, y = table
     y = y.where(np.arange(N) != 5, "hail")
     model = TSLClassifier(**QUICK, background_size=0, main_effects=False).fit(X, y)
-    assert model.for_class("hail").model_.is_constant
+    one, hail, *others = model.model_.models
+    model.model_ = ClassModels((one, replace(hail, stages=()), *others))
     path = tmp_path / "hail.html"
     report.write_report(model, path)
     opened = open_page(path)
     opened.page.locator("#class").select_option(label="hail")
     assert "The score of hail is the same for all rows" in opened.page.inner_text("#short")
     assert "The score of hail is a constant" in opened.page.inner_text("#matters")
+    assert "The score of hail is a constant" in opened.page.inner_text("#cards")
+    assert opened.page.locator("#wanted").count() == 1  # its probability takes all scores
     found = opened.page.evaluate(SET_ROW, entered(model, X[:1])[0])
     assert float(found) == pytest.approx(model.predict_proba(X[:1])[0, 1], abs=1e-9)

@@ -24,6 +24,12 @@ def test_missing_and_unknown_columns_are_named():
         _found(schema.names, ("a", "a", "b", "c"))
 
 
+def test_other_columns_are_ignored():
+    schema = Schema.of(open_table(FRAME))
+    more = FRAME.assign(id=[7, 8])[["id", "c", "a", "b"]]
+    assert schema.columns_in(open_table(more), "Model") == [2, 3, 1]
+
+
 def test_without_names_columns_are_taken_by_position():
     schema = Schema.of(open_table(FRAME))
     with pytest.warns(UserWarning, match="X does not have valid feature names, but Model was"):

@@ -16,6 +16,7 @@ from pyarrow import ArrowException, csv
 
 from seplearn import datasets
 from seplearn._errors import ModelFormatError
+from seplearn.cli.compare import compare
 from seplearn.cli.compile import compile_kernels
 from seplearn.cli.edit import edit, merge
 from seplearn.cli.export import export
@@ -74,6 +75,7 @@ def command_line() -> None:
     seplearn summary rent.tsl                          what does the model say?
     seplearn explain rent.tsl new.csv --row 3          why this prediction?
     seplearn report rent.tsl unseen.csv -o rent.html   a page to play with
+    seplearn compare rent.tsl other.tsl unseen.csv     which of two, and why?
     seplearn export rent.tsl --sql duckdb              for places without this library
     seplearn edit rent.tsl --flatten floor --reason    change it by hand, with a record
 
@@ -127,6 +129,7 @@ for _command in (
     explain,
     curves,
     report,
+    compare,
     export,
     edit,
     merge,

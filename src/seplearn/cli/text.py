@@ -118,12 +118,14 @@ def terminal_width() -> int:
     return min(100, shutil.get_terminal_size((80, 24)).columns)
 
 
-def waterfall(steps: Sequence[tuple[str, float]], start: float, end_name: str) -> str:
+def waterfall(
+    steps: Sequence[tuple[str, float]], start: float, end_name: str, start_name: str = "constant"
+) -> str:
     """From ``start`` to the sum, a bar per step where it begins and ends."""
     ends = [start]
     for _, size in steps:
         ends.append(ends[-1] + size)
-    names = ["constant", *(name for name, _ in steps), end_name]
+    names = [start_name, *(name for name, _ in steps), end_name]
     values = [number(start), *(signed(size) for _, size in steps), number(ends[-1])]
     name_width, value_width = max(map(len, names)), max(map(len, values))
     room = max(10, terminal_width() - name_width - value_width - 5)

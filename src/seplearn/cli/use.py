@@ -10,9 +10,11 @@ import click
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from tqdm import tqdm
 
 from seplearn import explain as explanations
+from seplearn._rules import is_real
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
 from seplearn.cli.tables import (
@@ -51,14 +53,17 @@ from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.class_view import ClassView
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
-from seplearn.explain.axes import count
+from seplearn.explain.axes import count, percent
+from seplearn.explain.counterfactual import Counterfactual
 from seplearn.explain.local import LocalExplanation
 from seplearn.explain.result import Explanation
+from seplearn.explain.shapley import ShapleyValues
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import IDENTITY
 from seplearn.model.evaluation import ClassEvaluation
 from seplearn.report import write_report
+from seplearn.table.columns import is_missing
 
 _OWN_NAMES = ("prediction", "lower", "upper", "intercept", "offset", "sum")
 _OWN_BEGINNINGS = (
@@ -68,6 +73,7 @@ _OWN_BEGINNINGS = (
 _MOST_STAGES = 12
 _MOST_FEATURES = 8
 _MOST_LIKELY = 10  # classes that are listed beside the one explained
+_MOST_CHANGES = 10
 
 
 @click.command()
@@ -278,21 +284,40 @@ def _say_class_evaluation(
 )
 @class_option
 @against_option
+@click.option(
+    "--wanted",
+    metavar="VALUE",
+    help="Say what would have to be different for this prediction: a number, of a classifier a "
+    "probability (of more than two classes that of --class) or a class.",
+)
+@click.option(
+    "--fixed",
+    multiple=True,
+    metavar="COLUMN",
+    help="With --wanted: a feature that stays as it is; may be repeated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON instead of a drawing.")
 @missing_option
 def explain(
-    model: str, table: str, row: int, label: str | None, against: str | None, as_json: bool,
+    model: str, table: str, row: int, label: str | None, against: str | None,
+    wanted: str | None, fixed: tuple[str, ...], as_json: bool,
     missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Say why MODEL predicts what it does for one row of TABLE.
 
-    Of a model of more than two classes it is the score of the most likely class that is explained,
-    or of the one that --class names.
+    First what every feature does to the prediction, beside the average row (exact Shapley values);
+    then how the stages of the model come to it. With --wanted also the smallest changes of one or
+    two features after which the prediction would be that. Of a model of more than two classes it is
+    the score of the most likely class that is explained, or of the one that --class names.
 
     \b
     seplearn explain rent.tsl new.csv --row 3
+    seplearn explain rent.tsl new.csv --row 3 --wanted 900 --fixed district
     seplearn explain weather.tsl new.csv --class rain --against snow
+    seplearn explain weather.tsl new.csv --class rain --wanted 0.5
     """  # noqa: D301
+    if fixed and wanted is None:
+        raise ValueError(f"--fixed must come with --wanted, got {', '.join(fixed)} alone")
     estimator = open_model(model)
     several = of_several(estimator)
     views = class_views(estimator, label, against)
@@ -300,17 +325,31 @@ def explain(
     likeliest = estimator.predict(features).tolist()[0] if several else None
     own, view = next((one for one in views if one[0] == likeliest), views[0])
     local = explanations.local(view, features)
+    shapley = None
+    if estimator.model_.reference is not None:
+        shapley = explanations.shapley(view, features)
+    changes = None
+    if wanted is not None:
+        known = None if label is None else own
+        goal = _goal(estimator, wanted, known, None if against is None else view)
+        changes = explanations.counterfactual(X=features, fixed=fixed, **goal)
     if as_json:
-        click.echo(json.dumps(_as_json(local, row) | _probabilities(several, features)))
+        plain = _as_json(local, shapley, changes, row)
+        click.echo(json.dumps(plain | _probabilities(several, features)))
         return
     if several is None:
         _say_prediction(estimator, local, row)
     else:
         _say_classes(several, features, row)
-        say(f"{sum_text(view, local.prediction)}\n" if against else f"The score of {own}:\n")
+        if against is not None:
+            say(f"{sum_text(view, local.prediction)}\n")
+    if shapley is not None:
+        say(f"{_by_feature(shapley, local)}\n\nHow the parts of the model come to it:\n")
     say(waterfall(_steps(local), local.intercept, local.quantity))
     if len(local.contributions):
         say(f"\n{_features(local)}")
+    if changes is not None:
+        say(f"\n{_changes_text(changes)}")
     if local.remarks:
         say("")
     for name, remark in local.remarks.items():
@@ -351,6 +390,73 @@ def _probabilities(several: TSLClassifier | None, features: pa.Table) -> dict[st
     labels = [str(label) for label in several.classes_.tolist()]
     shares = several.predict_proba(features)[0].tolist()
     return {"probabilities": dict(zip(labels, shares, strict=True))}
+
+
+def _goal(estimator: SeparationEstimator, wanted: str, own: Any, pair: Any) -> dict[str, Any]:
+    """What a text on the command line means, as arguments: a class, or a number and whose it is.
+
+    Of more than two classes a number is the probability of the class ``own``, or, beside another
+    class alone, of what ``pair`` shows.
+    """
+    labels = estimator.classes_.tolist() if isinstance(estimator, TSLClassifier) else []
+    for label in labels:
+        if str(label) == wanted:
+            return {"model": estimator, "target": label}
+    takes_class = of_several(estimator) is not None and own is None
+    try:
+        value = float(wanted)
+    except ValueError:
+        value = None
+    if value is None or takes_class:
+        known = f" or one of the classes {', '.join(map(str, labels))}" if labels else ""
+        number_rule = "with --class a probability" if takes_class else "a number"
+        raise ValueError(f"--wanted must be {number_rule}{known}, got {wanted!r}")
+    if pair is not None:
+        return {"model": pair, "target": value}
+    return {"model": estimator, "target": value, "of_class": own}
+
+
+def _by_feature(shapley: ShapleyValues, local: LocalExplanation) -> str:
+    """From the average to the prediction, feature by feature."""
+    values = shapley.values[0]
+    names = [
+        f"{shortened(name, 24)} = {shortened(value, 16)}"
+        for name, value in zip(local.names, local.values, strict=True)
+    ]
+    order = np.argsort(-np.abs(values), kind="stable")
+    shown = [int(j) for j in order[:_MOST_STAGES] if values[j] != 0.0]
+    steps = [(names[j], float(values[j])) for j in shown]
+    rest = int((values != 0.0).sum()) - len(shown)
+    if rest:
+        steps.append((count(rest, "other feature"), float(values.sum() - values[shown].sum())))
+    what = f"What every feature does to the {local.quantity}, beside the average of the rows that "
+    said = wrapped(f"{what}the model keeps (exact Shapley values):")
+    return f"{said}\n\n{waterfall(steps, shapley.base, local.quantity, 'average')}"
+
+
+def _changes_text(result: Counterfactual) -> str:
+    """What would have to be different, in a table."""
+    if result.is_reached:
+        return f"It is a {result.wanted} already: nothing has to change."
+    if not result.changes:
+        return wrapped(
+            f"No change of one or two features, to values that training rows had, makes it a "
+            f"{result.wanted}."
+        )
+    rows = [
+        [
+            " and ".join(shortened(text, 60) for text in change.texts),
+            number(change.prediction),
+            percent(change.size),
+        ]
+        for change in result.changes[:_MOST_CHANGES]
+    ]
+    head = ["change", shortened(result.response), "size"]
+    said = (
+        f"For a {result.wanted} one of these would do. How large a change is, is counted in the "
+        "training rows between the values."
+    )
+    return f"{wrapped(said)}\n\n{text_table(head, rows, right=(1, 2))}"
 
 
 def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
@@ -408,7 +514,12 @@ def _features(local: LocalExplanation) -> str:
     return f"{wrapped(what + '.')}\n\n" + text_table(head, rows, right=(2, 3))
 
 
-def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
+def _as_json(
+    local: LocalExplanation,
+    shapley: ShapleyValues | None,
+    changes: Counterfactual | None,
+    row: int,
+) -> dict[str, object]:
     def plain(values: FloatArray) -> list[object]:
         return [None if np.isnan(v) else float(v) for v in values]
 
@@ -419,6 +530,13 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
         "intercept": local.intercept,
         "values": dict(zip(local.names, local.values, strict=True)),
         "remarks": local.remarks,
+        "shapley": None
+        if shapley is None
+        else {
+            "average": shapley.base,
+            "values": dict(zip(local.names, shapley.values[0].tolist(), strict=True)),
+        },
+        "changes": None if changes is None else _changes_json(changes),
         "main_effects": dict(zip(local.names, local.effects.tolist(), strict=True)),
         "stages": [
             {
@@ -429,6 +547,27 @@ def _as_json(local: LocalExplanation, row: int) -> dict[str, object]:
                 "tilt": dict(zip(local.names, plain(local.tilt[s]), strict=True)),
             }
             for s in range(len(local.contributions))
+        ],
+    }
+
+
+def _changes_json(result: Counterfactual) -> dict[str, object]:
+    def plain(values: tuple[Any, ...]) -> list[object]:
+        numbers = [float(value) if is_real(value) else value for value in values]
+        return [None if is_missing(value) else value for value in numbers]
+
+    return {
+        "wanted": result.wanted,
+        "is_reached": result.is_reached,
+        "changes": [
+            {
+                "features": list(change.names),
+                "before": plain(change.before),
+                "after": plain(change.after),
+                "size": change.size,
+                "prediction": change.prediction,
+            }
+            for change in result.changes
         ],
     }
 
@@ -488,7 +627,16 @@ def curves(model: str, output: str, label: str | None, against: str | None) -> N
     if not parts:
         raise ValueError(f"{model} is a constant: it has no curves")
     with TableWriter(output) as writer:
-        writer.write(pa.concat_tables(parts, promote_options="default"))
+        writer.write(_with_gaps(pa.concat_tables(parts, promote_options="default")))
+
+
+def _with_gaps(table: pa.Table) -> pa.Table:
+    """A table in which a number that there is not is missing, instead of the number NaN."""
+    columns = [
+        pc.if_else(pc.is_nan(column), None, column) if pa.types.is_floating(column.type) else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
 
 
 def _curve_tables(label: Any, view: ClassView | SeparationEstimator) -> list[pa.Table]:
@@ -548,7 +696,7 @@ def report(
 @click.command()
 @click.argument("model")
 def info(model: str) -> None:
-    """Say what is in the file MODEL."""
+    """Say what the model in the file MODEL does, and what else is in the file."""
     estimator = open_model(model)
     target = printable(estimator.target_name_ or "a target without a name")
     reference = estimator.model_.reference
@@ -564,7 +712,7 @@ def info(model: str) -> None:
     if estimator.evaluation_ is not None:
         lines.append(f"error when it was fitted: {evaluation_text(estimator.evaluation_)}")
     lines += [f"edit {k}: {printable(str(edit))}" for k, edit in enumerate(estimator.edits_, 1)]
-    say("\n".join([*lines, "", _axes_text(estimator), "", model_text(estimator)]))
+    say("\n".join([model_text(estimator), "", *lines, "", _axes_text(estimator)]))
 
 
 def _size_text(estimator: SeparationEstimator) -> str:

@@ -20,6 +20,7 @@ from seplearn._params import Parameter, check_parameters
 from seplearn._rules import Flag, check_level, is_real, is_whole
 from seplearn.editing import Edit
 from seplearn.explain.subject import Subject
+from seplearn.explain.summary import summary
 from seplearn.export.json import to_plain
 from seplearn.export.onnx import PRECISIONS, to_onnx
 from seplearn.export.scorecard import Scorecard, to_scorecard
@@ -33,12 +34,14 @@ from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import select_stages
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
+from seplearn.model.model import SeparationModel
 from seplearn.model.record import EditRecord, SizePath, StageRecord
 from seplearn.table.columns import Table, open_table
 from seplearn.table.schema import OffsetColumn, Schema
 from seplearn.table.training import known_rows, read_offset, training_rows
 
 _WIDTH = 79  # as scikit-learn has it
+_MOST_TOLD = 100  # features: with more, a notebook would wait for the summary
 
 
 class SeparationEstimator(BaseEstimator):
@@ -91,6 +94,16 @@ class SeparationEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: the parameters, and of a fitted model what it says."""
+        parameters = str(super()._html_repr())
+        fitted = getattr(self, "model_", None)
+        if not isinstance(fitted, SeparationModel):
+            return parameters
+        if fitted.reference is None or fitted.bins.n_axes > _MOST_TOLD or fitted.is_constant:
+            return parameters
+        return f"<div>{parameters}{summary(self).brief_html()}</div>"
 
     @property
     def stages_(self) -> Any:

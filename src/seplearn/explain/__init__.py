@@ -6,6 +6,9 @@ by name or by position.
 """
 
 from seplearn.explain.bags import BagCurves, bags
+from seplearn.explain.card import FeatureCard, Partner, card
+from seplearn.explain.compare import Comparison, compare
+from seplearn.explain.counterfactual import Change, Counterfactual, counterfactual
 from seplearn.explain.curves import Curve, StageCurves, curves
 from seplearn.explain.dependence import PartialDependence, partial_dependence
 from seplearn.explain.effects import MainEffects, main_effects
@@ -27,7 +30,11 @@ from seplearn.explain.tilt import Flip, TiltDiagnostics, tilt
 
 __all__ = [
     "BagCurves",
+    "Change",
+    "Comparison",
+    "Counterfactual",
     "Curve",
+    "FeatureCard",
     "FeatureRole",
     "FeatureSummary",
     "Flip",
@@ -38,6 +45,7 @@ __all__ = [
     "MainEffects",
     "PaperImportance",
     "PartialDependence",
+    "Partner",
     "Reconstruction",
     "Response",
     "Roles",
@@ -51,6 +59,9 @@ __all__ = [
     "Summary",
     "TiltDiagnostics",
     "bags",
+    "card",
+    "compare",
+    "counterfactual",
     "curves",
     "ice",
     "importance",

@@ -91,7 +91,7 @@ def row_texts(
 ) -> tuple[tuple[str, ...], ...]:
     """The values of a table's rows, as a reader would write them."""
     texts = [
-        [_text(value) for value in axis.read(table, column)]
+        [value_text(value) for value in axis.read(table, column)]
         for axis, column in zip(axes, columns, strict=True)
     ]
     return tuple(zip(*texts, strict=True))
@@ -111,11 +111,18 @@ def remark(axis: Axis, frequencies: FloatArray, code: int, value: Any) -> str:
     if ends is None or ends[0] <= value <= ends[1]:
         return ""
     side, like = ("above", "largest") if value > ends[1] else ("below", "smallest")
-    within = " to ".join(_text(end) for end in ends)
+    within = " to ".join(value_text(end) for end in ends)
     return f"{side} all training values (within {within}), counts as the {like}"
 
 
-def _text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A value of a row as a reader would write it.
+
+    Examples
+    --------
+    >>> value_text(0.25), value_text("north"), value_text(None)
+    ('0.25', 'north', 'missing')
+    """
     if is_missing(value):
         return "missing"
     return f"{value:.6g}" if isinstance(value, float) else level_name(value)

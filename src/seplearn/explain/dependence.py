@@ -181,6 +181,33 @@ class PartialDependence(Explanation):
                 value += reduce(np.multiply, parts, sign * self.constants[s, side])
         return value
 
+    def held(self, place: int, code: int) -> PartialDependence:
+        """The same with one of the features, counted from zero, held in one of its bins.
+
+        It is partial dependence on the other features; ``replicates`` are held too.
+        """
+        factors = self.factors[place][:, :, code]
+        curves, rest = self.effect_curves, self.effect_rest
+        if curves is not None:
+            rest += float(curves[place][code])
+
+        def others(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+            return parts[:place] + parts[place + 1 :]
+
+        return replace(
+            self,
+            features=others(self.features),
+            names=others(self.names),
+            axes=others(self.axes),
+            frequencies=others(self.frequencies),
+            constants=self.constants * factors,
+            factors=others(self.factors),
+            support=None,
+            effect_curves=None if curves is None else others(curves),
+            effect_rest=rest,
+            replicates=tuple(one.held(place, code) for one in self.replicates),
+        )
+
     def _columns_in(self, table: Table) -> list[int]:
         if table.names is not None and set(self.names) <= set(table.names):
             return [table.names.index(name) for name in self.names]

@@ -94,11 +94,18 @@ def ice(
     subject = Subject.of(model)
     j = subject.feature(feature)
     max_rows = int(check_number("max_rows", max_rows, "an integer >= 1", _is_count))
-    fitted, bins = subject.model, subject.model.bins
     codes = subject.rows(None, "X").codes if X is None else subject.codes(X)
+    return lines_of(subject, j, codes, max_rows, None if stage is None else subject.stage(stage))
+
+
+def lines_of(
+    subject: Subject, j: int, codes: CodeArray, max_rows: int, stage: int | None = None
+) -> IndividualExpectation:
+    """The predictions, or a stage, of at most so many rows already binned, at equal steps."""
+    fitted, bins = subject.model, subject.model.bins
     if len(codes) > max_rows:
         codes = codes[np.arange(max_rows) * len(codes) // max_rows]
-    values = sums_along(fitted, codes, j, None if stage is None else subject.stage(stage))
+    values = sums_along(fitted, codes, j, stage)
     return IndividualExpectation(
         feature=j,
         name=subject.names[j],
@@ -106,7 +113,7 @@ def ice(
         frequencies=bins.frequencies[bins.axis(j)],
         values=values,
         own=codes[:, j].astype(np.int64),
-        stage=None if stage is None else int(stage),
+        stage=stage,
         stage_name=None if stage is None else subject.stage_names[stage],
         library=subject.schema.library,
         quantity=subject.quantity,
@@ -124,6 +131,27 @@ def sums_along(
     for s in range(len(model.stages)) if stage is None else [stage]:
         factors = side_factors(model.stages[s], model.bins.axis(j))
         values += (SIDE_SIGN[:, None] * rest[s]).T @ factors
+    return values
+
+
+def sums_over_pair(
+    model: SeparationModel,
+    codes: CodeArray,
+    features: tuple[int, int],
+    bins: tuple[IntArray, IntArray],
+) -> FloatArray:
+    """The sum of one row in which two features are moved through some of their bins."""
+    rest = rest_of_products(model, codes, features)[:, :, 0]
+    effects = model.effect_values(codes)[0]
+    others = float(np.delete(effects, features).sum())
+    axes = [model.bins.axis(j) for j in features]
+    values = np.full((len(bins[0]), len(bins[1])), model.intercept + others)
+    if model.effects is not None:
+        first, second = (model.effects[axis][b] for axis, b in zip(axes, bins, strict=True))
+        values += np.add.outer(first, second)
+    for s, stage in enumerate(model.stages):
+        one, other = (side_factors(stage, a)[:, b] for a, b in zip(axes, bins, strict=True))
+        values += ((SIDE_SIGN * rest[s])[:, None] * one).T @ other
     return values
 
 

@@ -14,7 +14,7 @@ from seplearn._workers import ThreadWorkers, n_threads
 from seplearn.explain.paper_importance import PaperImportance, paper_importance
 from seplearn.explain.result import Explanation, band_of
 from seplearn.explain.shapley import values_at
-from seplearn.explain.sizes import shares
+from seplearn.explain.sizes import few_rows, shares
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.model import SeparationModel
@@ -196,14 +196,3 @@ def _affordable(models: tuple[SeparationModel, ...]) -> int:
                 used = len(branch.features(model.bins))
                 work += used * ((used + 1) // 2)
     return int(np.clip(math.isqrt(_MOST_WORK // work), _FEWEST_ROWS, _MOST_ROWS))
-
-
-def few_rows(rows: Reference, most: int) -> Reference:
-    """At most so many of the rows that count, at equal steps."""
-    if len(rows.codes) <= most:
-        return rows
-    counted = np.flatnonzero(rows.weight > 0.0)
-    most = min(most, len(counted))
-    chosen = counted[np.arange(most) * len(counted) // most]
-    weight = rows.weight[chosen]
-    return Reference(rows.codes[chosen], weight / weight.sum())

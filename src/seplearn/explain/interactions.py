@@ -37,6 +37,9 @@ class Interactions(Explanation):
         is lost without it. ``total - main`` is what it does together with others.
     pairwise : array of shape (p, p)
         The share that a pair explains beyond the two alone; the diagonal is zero.
+    together : array of shape (p, p)
+        The share of all parts in which both features of a pair take part, with others or not: what
+        would be gone if the two did not act together. At least ``pairwise``; the diagonal is zero.
     h : array of shape (p, p)
         Friedman's H of pairs over the background rows: 0 when the two features' joint partial
         dependence is the sum of the single ones. Above 1 the single effects cancel parts of it.
@@ -62,6 +65,7 @@ class Interactions(Explanation):
     main: FloatArray
     total: FloatArray
     pairwise: FloatArray
+    together: FloatArray
     h: FloatArray
     h_total: FloatArray
 
@@ -117,12 +121,20 @@ def interactions(model: Any, *, background: Any = None) -> Interactions:
     bins = subject.model.bins
     counted = bins if background is None else bins.with_frequencies_of(rows.codes, rows.weight)
     shift, branches, effects = _in_unit(subject.model, rows)
-    variance, main, total, pairwise = _sobol(branches, effects, counted)
+    variance, main, total, pairwise, together = _sobol(branches, effects, counted)
     h, h_total = _friedman(branches, effects, bins, rows)
     with np.errstate(over="ignore"):
         variance = float(variance * np.exp(2.0 * shift))
     return Interactions(
-        subject.names, variance, main, total, pairwise, h, h_total, library=subject.schema.library
+        names=subject.names,
+        variance=variance,
+        main=main,
+        total=total,
+        pairwise=pairwise,
+        together=together,
+        h=h,
+        h_total=h_total,
+        library=subject.schema.library,
     )
 
 
@@ -145,14 +157,15 @@ def _in_unit(model: SeparationModel, rows: Reference) -> tuple[float, list[Branc
 
 def _sobol(
     branches: list[Branch], effects: FloatArray, bins: Bins
-) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-    """Variance, main, total and pairwise indices.
+) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Variance, main, total and pairwise indices, and those of pairs with any others.
 
     With branches u, v of signs s, M_j = E[a_uj a_vj] and K_j = Cov(a_uj, a_vj), the variance of
     the part that depends on exactly the features S is sum_uv s_u s_v prod_{j in S} K_j
-    prod_{k not in S} E[a_uk] E[a_vk]; summed over all S with j in it, K_j prod_{k != j} M_k. A main
-    effect adds its variance to the part of its feature alone, and twice its covariance with what
-    the products say about that feature alone.
+    prod_{k not in S} E[a_uk] E[a_vk]; summed over all S with j in it, K_j prod_{k != j} M_k; with
+    j and k in it, K_j K_k times the M of all others. A main effect adds its variance to the part
+    of its feature alone, and twice its covariance with what the products say about that feature
+    alone.
     """
     p, n = bins.n_axes, len(branches)
     signs = np.array([branch.coefficient_sign for branch in branches])
@@ -178,14 +191,20 @@ def _sobol(
     total = np.array([np.sum(both * cov[j] * rest_moment[j]) for j in range(p)])
     alone = _added_by_effects(signs, means, centred, effects, bins)
     variance, main, total = variance + float(alone.sum()), main + alone, total + alone
-    pairwise = np.zeros((p, p))
-    for j in range(p):
-        others = _products_without_one(np.delete(square, j, axis=0))
-        for k in range(j + 1, p):
-            value = np.sum(both * cov[j] * cov[k] * others[k - 1])
-            pairwise[j, k] = pairwise[k, j] = value
     scale = 1.0 / variance if variance > 0 else 0.0
-    return variance, main * scale, total * scale, pairwise * scale
+    pairwise, together = (_of_pairs(both, cov, part) * scale for part in (square, moment))
+    return variance, main * scale, total * scale, pairwise, together
+
+
+def _of_pairs(both: FloatArray, cov: FloatArray, rest: FloatArray) -> FloatArray:
+    """sum_uv s_u s_v K_j K_k times the product of ``rest`` over all other features, (p, p)."""
+    p = len(cov)
+    found = np.zeros((p, p))
+    for j in range(p):
+        others = _products_without_one(np.delete(rest, j, axis=0))
+        for k in range(j + 1, p):
+            found[j, k] = found[k, j] = np.sum(both * cov[j] * cov[k] * others[k - 1])
+    return found
 
 
 def _added_by_effects(

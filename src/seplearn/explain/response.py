@@ -141,13 +141,21 @@ def response(
     rows = subject.rows(background)
     fitted = subject.model
     at = None if base is None else _bin_of(subject, j, base)
-    average, factor = _of(fitted, subject, j, rows, at)
-    others = [_of(replicate, subject, j, rows, at) for replicate in fitted.replicates]
-    has_factor = bool(fitted.link.factor)
-    if base is not None and not has_factor:
+    if base is not None and not fitted.link.factor:
         raise ValueError(
             f"base must not be given: predictions of this model are sums, got {base!r}"
         )
+    return response_of(subject, j, rows, level, at)
+
+
+def response_of(
+    subject: Subject, j: int, rows: Reference, level: float, at: int | None = None
+) -> Response:
+    """The response to a feature over rows already binned; ``at`` is the bin of the base."""
+    fitted = subject.model
+    average, factor = _of(fitted, subject, j, rows, at)
+    others = [_of(replicate, subject, j, rows, at) for replicate in fitted.replicates]
+    has_factor = bool(fitted.link.factor)
     return Response(
         feature=j,
         name=subject.names[j],

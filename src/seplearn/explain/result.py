@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -64,14 +65,32 @@ class Explanation:
         return getattr(plots, self._figure)(self, ax=ax, **options)
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows: the data frame, if there is one that can be shown."""
+        """What a notebook shows: the figure, if there is matplotlib, and the data frame."""
+        parts = [self._words_html(), self._figure_html(), self._frame_html()]
+        return "\n".join(part for part in parts if part) or None
+
+    def _words_html(self) -> str:
+        """What is said in words before the figure; nothing, for most."""
+        return ""
+
+    def _figure_html(self) -> str:
+        """The figure as a picture; nothing where it cannot be drawn."""
+        try:
+            figure = self.plot()
+        except (ImportError, ValueError):
+            return ""
+        picture = base64.b64encode(figure._repr_png_()).decode("ascii")
+        source, style = f"data:image/png;base64,{picture}", "max-width: 100%; background: white"
+        return f'<img alt="{type(self).__name__}" style="{style}" src="{source}">'
+
+    def _frame_html(self) -> str:
+        """The data frame, if there is one that can be shown."""
         try:
             frame = self.frame()
         except (ImportError, ValueError):
-            return None
+            return ""
         shown = getattr(frame, "_repr_html_", None)
-        html: str | None = None if shown is None else shown()
-        return html
+        return "" if shown is None else str(shown())
 
     def __repr__(self) -> str:
         shown = ((f.name, getattr(self, f.name)) for f in fields(self) if f.name not in _BESIDE)

@@ -11,6 +11,7 @@ from seplearn._workers import ThreadWorkers, n_threads
 from seplearn.explain.axes import row_texts
 from seplearn.explain.products import scaled_factors
 from seplearn.explain.result import Explanation, distinct_names
+from seplearn.explain.sizes import middle_ranks
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.kernels.shapley import add_shapley_values
@@ -136,7 +137,7 @@ def shapley(
         values=values,
         base=float(fitted.predict(rows.codes) @ rows.weight),
         predictions=fitted.predict(codes),
-        positions=_positions(fitted, codes),
+        positions=middle_ranks(fitted.bins)[fitted.bins.flat(codes)],
         texts=texts,
         index=getattr(X, "index", None) if table.library == "pandas" else None,
         library=subject.schema.library,
@@ -164,14 +165,3 @@ def values_at(model: SeparationModel, codes: CodeArray, rows: Reference) -> Floa
             add_shapley_values(here, there, rows.weight, nodes, weights, sign, values)
             out[:, used] += values
     return out
-
-
-def _positions(model: SeparationModel, codes: CodeArray) -> FloatArray:
-    """The middle rank of each ordered bin."""
-    bins = model.bins
-    ranks = np.full(len(bins.frequencies), np.nan)
-    for j in np.flatnonzero(~bins.is_categorical):
-        ordered = slice(int(bins.offset[j]), int(bins.offset[j] + bins.n_ordered[j]))
-        below = np.cumsum(bins.frequencies[ordered])
-        ranks[ordered] = (below - 0.5 * bins.frequencies[ordered]) / max(float(below[-1]), 1e-300)
-    return ranks[bins.flat(codes)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seplearn.explain.products import SIDE_SIGN, rest_of_products, side_factors
-from seplearn.explain.sizes import largest
+from seplearn.explain.sizes import few_rows, largest
 from seplearn.explain.tilt import Flip, flip_at
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.model.model import SeparationModel
@@ -15,7 +15,9 @@ from seplearn.model.reference import Reference
 from seplearn.table.binning import Bins
 
 _SMALLEST_SIDE = 0.02  # of the size of a shape: a smaller excursion of the sign is no flip
+_FEWEST_NEGATIVE = 0.01  # of the predictions: with fewer, the sign says nothing
 _HARDLY = 0.05
+_MOST_ROWS = 1_000
 _MOST_STEPS, _SAME = 500, 1e-10
 _LEAST_AGREEMENT = 0.85  # of what is predicted has the sign that the common shape says
 
@@ -182,6 +184,30 @@ def sign_change(values: Factored, bins: Bins, j: int, name: str) -> SignChange |
         for after in parts[1:]
     )
     return SignChange(j, name, flips, (), (), share)
+
+
+def sign_of_prediction(
+    model: SeparationModel, rows: Reference, j: int, name: str
+) -> SignChange | None:
+    """Where the prediction changes its sign along a feature."""
+    return sign_change(prediction_along(model, few_rows(rows, _MOST_ROWS), j), model.bins, j, name)
+
+
+def has_both_signs(model: SeparationModel, rows: Reference) -> bool:
+    """Whether the sign of the prediction says something: enough rows have either."""
+    return signs_differ(float(rows.weight[model.predict(rows.codes) < 0].sum()))
+
+
+def signs_differ(negative: float) -> bool:
+    """The same, given the share of rows with a negative prediction."""
+    return _FEWEST_NEGATIVE <= negative <= 1.0 - _FEWEST_NEGATIVE
+
+
+def sign_of_curve(curve: FloatArray, bins: Bins, j: int, name: str) -> SignChange | None:
+    """Where one curve over the bins of a feature changes its sign."""
+    curve = curve / largest(curve)
+    axis = bins.frequencies[bins.axis(j)]
+    return sign_change(Factored(np.ones((1, 1)), curve[None], np.ones(1), axis), bins, j, name)
 
 
 def _sides(shape: FloatArray, weight: FloatArray) -> list[IntArray]:

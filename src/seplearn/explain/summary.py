@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -9,18 +10,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn.explain.dependence import dependence_on
-from seplearn.explain.importance import Importance, few_rows, mean_sizes
+from seplearn.explain.importance import Importance, mean_sizes
 from seplearn.explain.interactions import Interactions, interactions
 from seplearn.explain.result import Explanation
 from seplearn.explain.sentences import CALM, told
 from seplearn.explain.signs import (
     SignChange,
     effect_along,
+    has_both_signs,
     prediction_along,
     sign_change,
+    sign_of_prediction,
+    signs_differ,
     usual_shape,
 )
 from seplearn.explain.size_path import SizeChoice, size_path
+from seplearn.explain.sizes import few_rows
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.model.reading import read_curves, turning_points
@@ -28,12 +33,11 @@ from seplearn.model.reference import Reference
 from seplearn.table.binning import Axis
 
 _OUTERMOST = 0.01  # of the rows at either end, where a curve is a guess
-_FEWEST_NEGATIVE = 0.01  # of the predictions: with fewer, the sign says nothing
 _SMALLEST_SHARE = 0.01  # of all importance: who has less takes no part in what is told of turns
 _SMALLEST_PART = 0.05  # of a feature's variance, for it to act together with others
 _FEWEST_TURNED = 0.05  # of the rows
 _MOST_TURNED = 12  # features looked at in pairs
-_SIGN_ROWS, _PAIR_ROWS = 1_000, 300
+_PAIR_ROWS = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +169,7 @@ class Summary(Explanation):
     @property
     def has_signs(self) -> bool:
         """Whether the sign of the prediction says something: some are negative, some positive."""
-        return _FEWEST_NEGATIVE <= self.negative <= 1.0 - _FEWEST_NEGATIVE
+        return signs_differ(self.negative)
 
     @property
     def sections(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -178,6 +182,26 @@ class Summary(Explanation):
             lines = [f"- {line}" for line in sentences] if heading else list(sentences)
             parts.append("\n".join([f"{heading}:", *lines] if heading else lines))
         return "\n\n".join(parts)
+
+    def _words_html(self) -> str:
+        """The sentences, below their headings."""
+        parts = []
+        for heading, sentences in self.sections:
+            told = [html.escape(sentence) for sentence in sentences]
+            if heading:
+                parts.append(f"<p><b>{html.escape(heading)}</b></p>")
+                parts.append("<ul>" + "".join(f"<li>{one}</li>" for one in told) + "</ul>")
+            else:
+                parts += [f"<p>{one}</p>" for one in told]
+        return "<div>" + "".join(parts) + "</div>"
+
+    def _figure_html(self) -> str:
+        """The bars alone: the sentences are in words already."""
+        return self.importance._figure_html()
+
+    def brief_html(self) -> str:
+        """The sentences and a small figure, for the page of a notebook that shows a model."""
+        return self._words_html() + self._figure_html()
 
     def _columns(self) -> dict[str, Any]:
         """One row per feature, the most important first; those in no curve last."""
@@ -273,9 +297,7 @@ def _features(
     subject: Subject, rows: Reference, sizes: Importance, shares: Interactions, used: list[int]
 ) -> tuple[FeatureSummary, ...]:
     model = subject.model
-    negative = float(rows.weight[model.predict(rows.codes) < 0].sum())
-    some = few_rows(rows, _SIGN_ROWS)
-    has_signs = _FEWEST_NEGATIVE <= negative <= 1.0 - _FEWEST_NEGATIVE
+    has_signs = has_both_signs(model, rows)
     together = [
         j
         for j in used
@@ -285,7 +307,6 @@ def _features(
     found = []
     for j in used:
         name, bins = subject.names[j], _shown_bins(subject, j)
-        along = prediction_along(model, some, j)
         turned: tuple[float, str, tuple[SignChange, ...]] = (0.0, "", ())
         if j in together:
             turned = _turns(subject, few_rows(rows, _PAIR_ROWS), j, together)
@@ -300,7 +321,7 @@ def _features(
                 axis=model.bins.axes[j],
                 bins=bins,
                 curve=dependence_on(model, subject, (j,), rows).total[bins],
-                sign=sign_change(along, model.bins, j, name) if has_signs else None,
+                sign=sign_of_prediction(model, rows, j, name) if has_signs else None,
                 turned=turned[0],
                 way=turned[1],
                 turned_by=turned[2],

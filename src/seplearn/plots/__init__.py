@@ -5,6 +5,9 @@ new figure; none touches pyplot or its settings. ``explanation.plot(...)`` calls
 """
 
 from seplearn.plots.bags import plot_bags
+from seplearn.plots.card import plot_card
+from seplearn.plots.compare import plot_comparison
+from seplearn.plots.counterfactual import plot_counterfactual
 from seplearn.plots.curves import plot_curve, plot_curves
 from seplearn.plots.dependence import plot_partial_dependence
 from seplearn.plots.effects import plot_main_effects
@@ -32,7 +35,10 @@ from seplearn.plots.tilt import plot_tilt
 __all__ = [
     "plot_bags",
     "plot_calibration",
+    "plot_card",
+    "plot_comparison",
     "plot_confusion",
+    "plot_counterfactual",
     "plot_curve",
     "plot_curves",
     "plot_gain",

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.ticker import MaxNLocator
 
+from seplearn.explain.axes import count
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.plots.style import GRID, QUIET, short, short_names, tidy
 from seplearn.table.binning import Axis
@@ -84,7 +85,9 @@ class FeatureAxis:
     def label(self) -> str:
         """The name, and how many levels are left out."""
         hidden = int((self.frequencies > 0).sum()) - len(self.shown)
-        more = f" ({hidden} rarer levels not shown)" if self.is_categorical and hidden else ""
+        more = (
+            f" ({count(hidden, 'rarer level')} not shown)" if self.is_categorical and hidden else ""
+        )
         return short(self.name, 34) + more
 
     @property

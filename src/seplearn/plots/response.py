@@ -36,13 +36,14 @@ def plot_response(response: Response, ax: Any = None) -> Any:
     columns = 1 if response.factor is None else 2
     axes, shown = panels(ax, 1, columns, (4.4 * columns, 3.3))
     feature = FeatureAxis.of(response.name, response.axis, response.frequencies)
-    _average(axes[0, 0], response, feature)
+    draw_average(axes[0, 0], response, feature)
     if response.factor is not None:
-        _factor(axes[0, 1], response, feature, response.factor)
+        draw_factor(axes[0, 1], response, feature, response.factor)
     return shown
 
 
-def _average(ax: Axes, response: Response, feature: FeatureAxis) -> None:
+def draw_average(ax: Axes, response: Response, feature: FeatureAxis) -> None:
+    """The average prediction against the feature, into a panel."""
     feature.density(ax)
     draw(
         ax, feature, response.average, color=TOTAL, band=response.average_band,
@@ -54,7 +55,8 @@ def _average(ax: Axes, response: Response, feature: FeatureAxis) -> None:
     ax.set_title(f"average over {response.n_rows:,} rows (dotted: their mean)", fontsize=9)
 
 
-def _factor(ax: Axes, response: Response, feature: FeatureAxis, factor: Any) -> None:
+def draw_factor(ax: Axes, response: Response, feature: FeatureAxis, factor: Any) -> None:
+    """Odds ratios or relativities, into a panel."""
     feature.density(ax)
     band = response.factor_band
     draw(

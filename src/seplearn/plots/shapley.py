@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 
+from seplearn.explain.axes import count
 from seplearn.explain.shapley import ShapleyValues
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.plots.bars import name_rows
@@ -78,7 +79,9 @@ def _one_row(ax: Axes, shapley: ShapleyValues, order: IntArray) -> None:
     name_rows(ax, _with_values(shapley, order), 60)
     total = f"{number(shapley.base)} on average, here {number(float(shapley.predictions[0]))}"
     left_out = len(shapley.names) - len(order)
-    ax.set_title(total + (f"; {left_out} features not shown" if left_out else ""), fontsize=10)
+    ax.set_title(
+        total + (f"; {count(left_out, 'feature')} not shown" if left_out else ""), fontsize=10
+    )
 
 
 def _with_values(shapley: ShapleyValues, order: IntArray) -> list[str]:

@@ -1,5 +1,5 @@
-"""One self-contained HTML page about a fitted model: how good it is, what it says, and what if."""
+"""Self-contained HTML pages: about a fitted model, and about two of them side by side."""
 
-from seplearn.report.build import report_html, write_report
+from seplearn.report.build import report_html, write_comparison, write_report
 
-__all__ = ["report_html", "write_report"]
+__all__ = ["report_html", "write_comparison", "write_report"]

@@ -10,6 +10,9 @@ from importlib.resources import files
 from typing import Any
 
 from seplearn._files import check_target, replaced
+from seplearn.explain.compare import Comparison, compare
+from seplearn.explain.subject import Subject
+from seplearn.report.comparison import comparison_content
 from seplearn.report.content import page_content
 
 _SCRIPTS = (
@@ -19,9 +22,14 @@ _SCRIPTS = (
     "quality.js",
     "story.js",
     "curves.js",
+    "cards.js",
+    "shapley.js",
+    "changes.js",
     "whatif.js",
+    "theme.js",
     "start.js",
 )
+_COMPARISON_SCRIPTS = ("model.js", "dom.js", "charts.js", "theme.js", "compare.js")
 
 
 def write_report(
@@ -106,7 +114,71 @@ def report_html(
     1
     """
     content = page_content(model, X, y, offset, title, n_rows, random_state)
-    scripts = "\n".join(_asset(name) for name in _SCRIPTS)
+    return _page("page.html", content, _SCRIPTS)
+
+
+def write_comparison(
+    first: Any,
+    second: Any,
+    path: str | os.PathLike[str],
+    X: Any,
+    y: Any = None,
+    *,
+    offset: Any = None,
+    models: tuple[str, str] = ("the first model", "the second model"),
+    title: str | None = None,
+) -> Comparison:
+    """Write a page that shows two models side by side; it opens from disk and offline.
+
+    It holds what :func:`seplearn.explain.compare` says, the curves of both models overlaid, and up
+    to a thousand predictions; of the ten rows that differ most it has the values, as they are.
+
+    Parameters
+    ----------
+    first, second : TSLRegressor, TSLClassifier or SepALSRegressor
+        Fitted, or loaded from files.
+    path : str or path
+        Where to; written beside its place first and then moved there.
+    X : table
+        Rows that neither model was fitted to, with the columns of both.
+    y : array-like of shape (n,), optional
+        The target of these rows, NaN where it is not known.
+    offset : array-like of shape (n,), optional
+        Of these rows, for errors of models that were fitted with offsets.
+    models : pair of str
+        What to call them.
+    title : str, optional
+        By default made of their names.
+
+    Returns
+    -------
+    Comparison
+        What the page shows.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from seplearn import TSLRegressor, datasets, report
+    >>> X, y = datasets.rents(600, random_state=0)
+    >>> small, large = (TSLRegressor(n, random_state=0).fit(X[:500], y[:500]) for n in (1, 2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = pathlib.Path(folder) / "diff.html"
+    ...     comparison = report.write_comparison(small, large, page, X[500:], y[500:])
+    ...     "</html>" in page.read_text(encoding="utf-8")
+    True
+    """
+    check_target(path)
+    comparison = compare(first, second, X, y, offset=offset, models=models)
+    content = comparison_content(comparison, Subject.of(first), X, title)
+    text = _page("compare.html", content, _COMPARISON_SCRIPTS)
+    with replaced(path) as file:
+        file.write(text.encode("utf-8"))
+    return comparison
+
+
+def _page(template: str, content: dict[str, Any], names: tuple[str, ...]) -> str:
+    """Contents, styles and scripts in one file."""
+    scripts = "\n".join(_asset(name) for name in names)
     filled = {
         "title": html.escape(content["title"]),
         "style": _asset("page.css"),
@@ -114,7 +186,7 @@ def report_html(
         "script": scripts,
     }
     # In one pass: what is filled in is not searched for further places.
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: filled[found[1]], _asset("page.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: filled[found[1]], _asset(template))
 
 
 def _asset(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from importlib.metadata import version
 from typing import Any, TypeAlias
 
@@ -24,6 +23,8 @@ from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.model.reading import brief
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
+from seplearn.report.cards import page_cards
+from seplearn.report.encoding import encoded, rounded
 from seplearn.report.rows import given_rows, reference_rows
 from seplearn.table.binning import Bins
 from seplearn.table.columns import Table, open_table, read_target
@@ -56,7 +57,7 @@ def page_content(
         "classes": [str(label) for label in getattr(model, "classes_", ())] or None,
         "offset": None if offset_column is None else offset_column._asdict(),
         "features": [
-            _encoded(describe_feature(label, axis, bins.frequencies[bins.axis(j)]))
+            encoded(describe_feature(label, axis, bins.frequencies[bins.axis(j)]))
             for j, (label, axis) in enumerate(zip(model._schema.labels, bins.axes, strict=True))
         ],
         "sums": _sums(model, background),
@@ -126,10 +127,10 @@ def _sum(
     model, names = subject.model, subject.stage_names
     return {
         "intercept": model.intercept,
-        "effects": _encoded(model.effects),
+        "effects": encoded(model.effects),
         "effect_bands": _effect_bands(view),
         "stages": [
-            _encoded(_page_stage(stage, model.bins))
+            encoded(_page_stage(stage, model.bins))
             | {"name": names[s], "bands": _bands(view, s, stage.features(model.bins))}
             for s, stage in enumerate(model.stages)
         ],
@@ -189,7 +190,7 @@ def _bands(view: _Sum, s: int, features: tuple[int, ...]) -> dict[str, Any]:
     for part in ("backbone", "tilt"):
         if features and part in curves[0].bands:
             ends = np.concatenate([curves[j].bands[part] for j in features], axis=1)
-            bands[part] = _rounded(np.log(ends) if part == "backbone" else ends)
+            bands[part] = rounded(np.log(ends) if part == "backbone" else ends)
     return bands
 
 
@@ -197,24 +198,13 @@ def _effect_bands(view: _Sum) -> dict[str, Any] | None:
     """Bands of the main effects, if there are any."""
     if view.model_.effects is None or not view.model_.replicates:
         return None
-    return _rounded(np.concatenate(explain.main_effects(view).bands, axis=1))
-
-
-def _encoded(value: Any) -> Any:
-    """A description in which arrays are texts, as the page reads them."""
-    if isinstance(value, dict):
-        return {key: _encoded(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_encoded(item) for item in value]
-    if not isinstance(value, np.ndarray):
-        return value
-    return _bytes(value.astype(np.uint8)) if value.dtype == np.bool_ else _doubles(value)
+    return rounded(np.concatenate(explain.main_effects(view).bands, axis=1))
 
 
 def _explained(view: _Sum, background: Reference | None) -> dict[str, Any]:
     """Explanations that average over rows; None where there are no rows to average over."""
     if background is None:
-        return dict.fromkeys(("summary", "roles", "effect_roles", "matters", "pairs"))
+        return dict.fromkeys(("summary", "roles", "effect_roles", "matters", "pairs", "cards"))
     roles = explain.roles(view, background=background)
     summary = explain.summary(view, background=background)
     together = summary.interactions
@@ -243,25 +233,9 @@ def _explained(view: _Sum, background: Reference | None) -> dict[str, Any]:
             "backbone": paper.total_backbone.tolist(),
             "tilt": paper.total_tilt.tolist(),
         },
+        "cards": page_cards(Subject.of(view), summary, background),
         "pairs": [
             [int(first[k]), int(second[k]), float(together.pairwise[first[k], second[k]])]
             for k in order
         ],
     }
-
-
-def _doubles(values: FloatArray) -> str:
-    """Eight bytes a number, little-endian, in base64: exact, infinities included, and short."""
-    return _bytes(np.asarray(values, dtype="<f8"))
-
-
-def _rounded(values: FloatArray) -> dict[str, Any]:
-    """Numbers for drawing, in 65,536 steps."""
-    low, high = float(values.min()), float(values.max())
-    step = (high - low) / 65_535.0 or 1.0
-    steps = np.round((values - low) / step).astype("<u2")
-    return {"low": low, "step": step, "data": _bytes(steps)}
-
-
-def _bytes(values: np.ndarray[Any, Any]) -> str:
-    return base64.b64encode(values.tobytes()).decode("ascii")

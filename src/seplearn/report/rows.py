@@ -35,6 +35,7 @@ def given_rows(
             "number": int(number),
             "values": list(row),
             "actual": None if y is None else _known(y[number]),
+            "weight": 1.0,
         }
         for number, row in zip(numbers, zip(*values, strict=True), strict=True)
     ]
@@ -54,6 +55,7 @@ def reference_rows(model: Model, n_rows: int) -> list[dict[str, Any]]:
                 for description, code in zip(features, row, strict=True)
             ],
             "actual": None,
+            "weight": float(model.reference.weight[number]),
         }
         for number, row in enumerate(rows)
     ]

@@ -62,6 +62,7 @@ class Schema:
     def columns_in(self, table: Table, estimator: str) -> list[int]:
         """Where the features are in ``table``: by name if both have names, else by position.
 
+        Columns with other names are ignored, as a table often has more: an identifier, the target.
         Columns that are numbered, not named, are found by their number if all of them are there.
         """
         places = self.places_in(table, estimator)
@@ -98,15 +99,15 @@ class Schema:
 
 
 def _found(wanted: Sequence[Hashable], names: Sequence[Hashable]) -> list[int]:
-    """The place of every wanted name; raises if there is another one, or one too few."""
+    """The place of every wanted name; others are ignored, unless one is missing or there twice."""
     place = {name: j for j, name in enumerate(names)}
-    known = set(wanted)
     missing = [name for name in wanted if name not in place]
-    unknown = [name for name in names if name not in known]
-    if missing or unknown:
-        parts = [f"missing {missing}"] * bool(missing) + [f"unknown {unknown}"] * bool(unknown)
+    if missing:
+        known = set(wanted)
+        unknown = [name for name in names if name not in known]
+        parts = [f"missing {missing}"] + [f"unknown {unknown}"] * bool(unknown)
         raise ValueError(f"X must have the columns seen by fit; {' and '.join(parts)}")
-    if len(names) != len(wanted):
+    if len(place) != len(names):
         raise ValueError(f"names of columns must be distinct, got {list(names)}")
     return [place[name] for name in wanted]
 

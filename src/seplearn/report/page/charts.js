@@ -31,6 +31,12 @@ function tickText(values) {
 
 // Round multiples on an axis of logarithms: the coarsest steps of which three can be seen.
 function multipleTicks(low, high) {
+  const tens = Math.log(10), first = Math.ceil(low / tens), last = Math.floor(high / tens);
+  if (last - first >= 6) {  // a wide range: only some powers of ten, one among them
+    const step = Math.ceil((last - first) / 5), out = [];
+    for (let k = Math.ceil(first / step) * step; k <= last; k += step) out.push(k * tens);
+    return out;
+  }
   const powers = [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5].map((k) => 10 ** k);
   for (const steps of [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.1, 1.2, 1.3, 1.5, 8, 9]]) {
     const found = powers.flatMap((power) => steps.map((step) => Math.log(step * power)))
@@ -57,7 +63,7 @@ function range(values, extra = [], least = 0) {
 // A drawing area with axes; x and y turn data into places.
 function plotArea(label, size, xs, ys, names = {}) {
   const { width, height } = size;
-  const left = 54, right = width - 16, top = 8, bottom = height - (names.x ? 34 : 20);
+  const left = names.yName ? 70 : 54, right = width - 16, top = 8, bottom = height - (names.x ? 34 : 20);
   const place = (low, high, from, to) => (v) => from + ((v - low) / (high - low)) * (to - from);
   const x = place(xs[0], xs[1], left, right), y = place(ys[0], ys[1], bottom, top);
   const svg = svgEl("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
@@ -77,6 +83,10 @@ function plotArea(label, size, xs, ys, names = {}) {
     const middle = (left + right) / 2;
     svg.append(svgEl("text", { x: middle, y: height - 4, "text-anchor": "middle" }, names.x));
   }
+  if (names.yName) {
+    const middle = (top + bottom) / 2;
+    svg.append(svgEl("text", { x: 12, y: middle, "text-anchor": "middle", transform: `rotate(-90 12 ${middle})` }, names.yName));
+  }
   return { svg, x, y, left, right, top, bottom };
 }
 
@@ -88,6 +98,13 @@ function shownBins(feature) {
   while (first < last && below + feature.frequencies[first] < 0.005) below += feature.frequencies[first++];
   while (last > first && above + feature.frequencies[last] < 0.005) above += feature.frequencies[last--];
   return [first, last];
+}
+
+// Whether a chart of the feature has room for a bin, and rows in it.
+function isDrawn(feature, b) {
+  if (feature.kind === "categorical" || b === feature.missing) return feature.frequencies[b] > 0;
+  const [first, last] = shownBins(feature);
+  return first <= b && b <= last;
 }
 
 function stepPath(area, feature, values, first, last, clip) {
@@ -123,9 +140,10 @@ const CURVE = { width: 270, height: 130 };
 // Steps over a numeric feature, the data's density below; a dot where ``at`` (a bin) is.
 function stepChart(feature, curve, { label, colour, baseline, at = null, yText, yTicks, size = CURVE, least = 0 }) {
   const [first, last] = shownBins(feature);
-  const seen = Array.from(curve.values.subarray(first, last + 1));
   const missingShare = feature.frequencies[feature.missing];
-  if (missingShare > 0) seen.push(curve.values[feature.missing]);
+  const others = [...(curve.rows || []), ...(curve.beside || [])];
+  const seen = [curve.values, ...others].flatMap((values) => [...values.subarray(first, last + 1),
+    ...(missingShare > 0 ? [values[feature.missing]] : [])]);
   const extra = baseline === null ? [] : [baseline];
   if (curve.band) {  // a band may widen the picture to twice the curve's own range, not more
     const [low, high] = range(seen, extra, least);
@@ -144,8 +162,15 @@ function stepChart(feature, curve, { label, colour, baseline, at = null, yText, 
       y2: area.y(baseline), stroke: "var(--soft)", "stroke-dasharray": "3 3" }));
   }
   if (curve.band) area.svg.append(bandShape(area, feature, curve.band, first, last, ys, colour));
+  for (const values of curve.rows || []) {
+    area.svg.append(svgEl("path", { class: "row-line", d: stepPath(area, feature, values, first, last, ys) }));
+  }
   const d = stepPath(area, feature, curve.values, first, last, ys);
   area.svg.append(svgEl("path", { d, fill: "none", stroke: colour, "stroke-width": 2 }));
+  for (const [k, values] of (curve.beside || []).entries()) {
+    area.svg.append(svgEl("path", { class: `beside-${k + 1}`, d: stepPath(area, feature, values, first, last, ys) }));
+    if (missingShare > 0) area.svg.append(missingMark(area, values[feature.missing], `var(--beside-${k + 1})`));
+  }
   if (missingShare > 0) area.svg.append(missingMark(area, curve.values[feature.missing], colour));
   if (at !== null) area.svg.append(...marker(area, feature, curve, at, first, last));
   return area.svg;
@@ -205,7 +230,7 @@ function levelChart(feature, curve, { label, colour, baseline, at = null, yText 
   svg.append(svgEl("line", { x1: x(base), x2: x(base), y1: 0, y2: shown.length * row,
     stroke: "var(--soft)", "stroke-dasharray": "3 3" }));
   if (known.length > shown.length) {
-    const more = `and ${known.length - shown.length} more levels`;
+    const more = `and ${plural(known.length - shown.length, "more level")}`;
     svg.append(svgEl("text", { x: left - 6, y: height - 6 }, more));
   }
   return svg;
@@ -242,7 +267,7 @@ function histogram(quality) {
   const total = counts.reduce((a, b) => a + b, 0) || 1;
   const size = { width: 380, height: 260 };
   const ys = [0, 1.06 * Math.max(...counts) / total];
-  const names = { x: "outcome minus prediction", y: (v) => percent(v) };
+  const names = { x: "outcome minus prediction", yName: "share of rows", y: (v) => percent(v) };
   const area = plotArea("How far outcomes are from predictions", size,
     [edges[0], edges[edges.length - 1]], ys, names);
   counts.forEach((count, k) => {

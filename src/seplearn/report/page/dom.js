@@ -44,7 +44,8 @@ const showOutcome = (value) => (page.classes ? classNames[value] : showResponse(
 
 // An error with three digits that count, whatever the decimals of predictions.
 const showError = (value) => Number(value.toPrecision(3)).toLocaleString("en-US", { maximumSignificantDigits: 3 });
-const signed = (value) => (value > 0 ? "+" : "") + show(value).replace("-", "\u2212");
+const minus = (text) => text.replace("-", "\u2212");
+const signed = (value) => (value > 0 ? "+" : "") + minus(show(value));
 const percent = (share) =>
   share > 0 && share < 0.0095 ? `${(100 * share).toFixed(1)} %` : `${Math.round(100 * share)} %`;
 const short = (value) => {

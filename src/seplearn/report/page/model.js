@@ -16,10 +16,8 @@ function drawable(rounded) {
   return Float64Array.from(steps, (step) => rounded.low + step * rounded.step);
 }
 
-const features = [];
-let nFlat = 0;
-for (const [index, given] of page.features.entries()) {
-  const feature = { ...given, index, offset: nFlat, frequencies: doubles(given.frequencies) };
+function featureFrom(given, index, offset) {
+  const feature = { ...given, index, offset, frequencies: doubles(given.frequencies) };
   if (given.kind === "numeric") {
     feature.edges = doubles(given.edges);
     feature.bounds = doubles(given.bounds);
@@ -34,8 +32,14 @@ for (const [index, given] of page.features.entries()) {
     feature.missing = feature.nOrdered + 1;
   }
   feature.nBins = feature.frequencies.length;
-  nFlat += feature.nBins;
-  features.push(feature);
+  return feature;
+}
+
+const features = [];
+let nFlat = 0;
+for (const [index, given] of page.features.entries()) {
+  features.push(featureFrom(given, index, nFlat));
+  nFlat += features[index].nBins;
 }
 
 // A sum of constant, main effects and stages. Of several classes there is one for each, their
@@ -108,10 +112,10 @@ function binOf(feature, value) {
   return feature.nOrdered + (feature.rareLevels.has(value) ? 0 : 2);
 }
 
-function productOf(stage, product, codes, without = -1) {
+function productOf(stage, product, codes, ...without) {
   let logSize = product.logScale, sign = product.sign;
   for (const [j, start] of stage.starts) {
-    if (j === without) continue;
+    if (without.includes(j)) continue;
     logSize += product.logFactors[start + codes[j]];
     if (product.negative !== null && product.negative[start + codes[j]]) sign = -sign;
   }
@@ -127,9 +131,9 @@ function contributionOf(stage, codes) {
   return total;
 }
 
-function effectsAt(sum, codes, without = -1) {
+function effectsAt(sum, codes, ...without) {
   if (sum.effects === null) return 0;
-  return features.reduce((total, feature, j) => (j === without ? total : total + sum.effects[feature.offset + codes[j]]), 0);
+  return features.reduce((total, feature, j) => (without.includes(j) ? total : total + sum.effects[feature.offset + codes[j]]), 0);
 }
 
 const partsAt = (sum, codes) => ({
@@ -156,8 +160,11 @@ function classShares(totals) {
   return sizes.map((size) => size / all);
 }
 
-const sharesAt = (codes) => classShares(sums.map((sum) => totalOf(sum, partsAt(sum, codes))));
-const responseAt = (codes) => (hasClassSums ? sharesAt(codes)[own.index] : inverse(totalOf(own, partsAt(own, codes))));
+const totalsAt = (codes) => sums.map((sum) => totalOf(sum, partsAt(sum, codes)));
+const sharesAt = (codes) => classShares(totalsAt(codes));
+// What is predicted where the sums have these totals; of several classes the probability of the one shown.
+const responseOf = (totals) => (hasClassSums ? classShares(totals)[own.index] : inverse(totals[0]));
+const responseAt = (codes) => responseOf(totalsAt(codes));
 
 // A sum in every bin of one feature, all others held where they are.
 function profileOf(sum, feature, codes) {
@@ -183,11 +190,10 @@ function profileOf(sum, feature, codes) {
   return out;
 }
 
-// What the prediction is in every bin of one feature; of several classes the probability of the one shown.
+// What is predicted in every bin of one feature.
 function responsesOver(feature, codes) {
-  if (!hasClassSums) return profileOf(own, feature, codes).map(inverse);
   const all = sums.map((sum) => profileOf(sum, feature, codes));
-  return all[0].map((_, b) => classShares(all.map((totals) => totals[b]))[own.index]);
+  return all[0].map((_, b) => responseOf(all.map((totals) => totals[b])));
 }
 
 const effectOf = (feature) => ({

@@ -27,7 +27,8 @@ function calibrationFigure(quality) {
   const both = range([...quality.predicted, ...quality.actual, ...lower, ...upper]);
   const rates = page.offset && page.offset.is_exposure;
   const x = `mean ${rates ? "predicted rate" : own.response} of a group of rows`;
-  const area = plotArea(`Mean ${own.response} against mean outcome`, SQUARE, both, both, { x });
+  const area = plotArea(`Mean ${own.response} against mean outcome`, SQUARE, both, both,
+    { x, yName: page.classes ? `share of ${ownName()}` : rates ? "mean observed rate" : "mean outcome" });
   area.svg.append(dashed(area, [both[0], both[0]], [both[1], both[1]]));
   quality.predicted.forEach((value, k) => {
     if (lower.length) {
@@ -52,7 +53,7 @@ function gainFigure(quality) {
   const { rows, outcomes } = ranked(quality);
   const of = page.offset && page.offset.is_exposure ? `exposure (${cut(page.offset.name, 30)})` : "rows";
   const area = plotArea("Share of all outcomes in the rows predicted highest", SQUARE, [0, 1], [0, 1],
-    { x: `share of the ${of}, predicted highest first`, y: percent });
+    { x: `share of the ${of}, predicted highest first`, yName: "share of all outcomes", y: percent });
   area.svg.append(dashed(area, [0, 0], [1, 1]),
     svgEl("path", { d: linePath(area, rows, outcomes), fill: "none", stroke: "var(--main)", "stroke-width": 2 }));
   const k = Math.max(rows.findIndex((share) => share >= 0.1), 1);
@@ -70,10 +71,10 @@ function thresholdPanel(quality) {
   const recall = hits.map((hit) => part(hit, yes)), alarms = above.map((sum, k) => part(sum - hits[k], no));
   const precision = hits.map((hit, k) => part(hit, above[k]));
   const roc = plotArea("ROC curve", SQUARE, [0, 1], [0, 1],
-    { x: `share of ${otherName()} called ${ownName()}`, y: percent });
+    { x: `share of ${otherName()} called ${ownName()}`, yName: `share of ${ownName()} found`, y: percent });
   roc.svg.append(dashed(roc, [0, 0], [1, 1]), curveLine(roc, [0, ...alarms], [0, ...recall]));
   const pr = plotArea("Precision against recall", SQUARE, [0, 1], [0, 1],
-    { x: `share of ${ownName()} found (recall)`, y: percent });
+    { x: `share of ${ownName()} found (recall)`, yName: "share of calls that are right", y: percent });
   pr.svg.append(dashed(pr, [0, part(yes, yes + no)], [1, part(yes, yes + no)]), curveLine(pr, recall, precision));
   const dots = [roc, pr].map((area) => area.svg.appendChild(svgEl("circle", { r: 5, fill: "var(--ink)" })));
   const matrix = el("div", { class: "confusion" });

@@ -1,4 +1,4 @@
-// The state in the address, the theme, and the first drawing.
+// The state in the address, and the first drawing.
 
 const WORDS = { missing: "m", rare: "r", unseen: "u" };
 
@@ -55,16 +55,6 @@ async function copyLink() {
   }
 }
 
-function chooseTheme(dark) {
-  document.documentElement.dataset.theme = dark ? "dark" : "light";
-}
-
-const systemDark = matchMedia("(prefers-color-scheme: dark)");
-chooseTheme(systemDark.matches);
-systemDark.addEventListener("change", (event) => chooseTheme(event.matches));
-document.getElementById("theme").addEventListener("click", () =>
-  chooseTheme(document.documentElement.dataset.theme !== "dark"));
-
 document.getElementById("title").textContent = page.title;
 document.getElementById("footer").textContent = `${page.kind} of seplearn ${page.library}. This page `
   + "needs no network; it holds the model and everything it shows.";
@@ -81,6 +71,7 @@ function tellAll() {
   tellShort();
   tellQuality();
   tellMatters();
+  tellCards();
   buildWhatIf();
   state.codes = features.map((feature, j) => binOf(feature, state.values[j]));
   tellStages();
@@ -105,13 +96,17 @@ addEventListener("hashchange", () => {
   readLink();
   if (own === before) refresh(); else tellAll();
 });
+const PRINTED_CARDS = 30;
 const opened = [];  // for printing, and closed again after it
 addEventListener("beforeprint", () => {
-  opened.push(document.documentElement.dataset.theme, ...document.querySelectorAll("details:not([open])"));
+  const few = (own.cards ?? []).length <= PRINTED_CARDS;  // of more, those that are open
+  const closed = [...document.querySelectorAll(`details:not([open], .all-values${few ? "" : ", [data-card]"})`)];
+  opened.push(document.documentElement.dataset.theme, ...closed);
   chooseTheme(false);
   for (const box of opened.slice(1)) box.open = true;
   if (own.effects !== null) drawEffects();
   for (const stage of own.stages) drawStage(stage);
+  if (few) for (const card of own.cards ?? []) drawCard(card);
 });
 addEventListener("afterprint", () => {
   chooseTheme(opened.shift() === "dark");

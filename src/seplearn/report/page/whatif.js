@@ -75,7 +75,11 @@ function buildWhatIf() {
         hasLink ? el("div", {}, `${capital(own.quantity)}: `, el("b", { id: "sum" }),
           el("div", { class: "exact" }, "exactly ", el("span", { id: "exact-sum" }))) : null,
         el("div", { class: "note", id: "compared" })),
-      el("div", { id: "falls" }), el("div", { id: "at-stage" }))),
+      page.rows.length && !own.isConstant ? el("div", { id: "shapley" }) : null,
+      el("details", { id: "by-stages", open: !page.rows.length },
+        el("summary", {}, "How the parts of the model come to it"),
+        el("div", { id: "falls" }), el("div", { id: "at-stage" })),
+      sums.every((sum) => sum.isConstant) ? null : changesBox())),
   el("div", { id: "mini", "aria-hidden": "true" }, el("span", {}, cut(page.target, 40)), el("b", { id: "mini-value" })));
   const controlsOnScreen = new IntersectionObserver(([entry]) =>
     document.getElementById("mini").classList.toggle("on", entry.isIntersecting));
@@ -107,6 +111,10 @@ function controlFor(feature) {
   const note = el("div", { class: "note" }), effect = el("span", { class: "effect" });
   const chart = el("div", { class: "profile" });
   const parts = feature.kind === "numeric" ? numericEntry(feature, id) : levelEntry(feature, id);
+  const stays = el("input", { type: "checkbox", class: "fixed", checked: fixed.has(feature.index), "aria-label": `${feature.name} is fixed`,
+    onchange: () => (stays.checked ? fixed.add(feature.index) : fixed.delete(feature.index)) });
+  parts.nodes[0].append(el("label", { class: "small", title: "Stays as it is in what would change the prediction" },
+    stays, "fixed"));
   const box = el("div", { class: "control", "data-feature": feature.index },
     el("div", { class: "head" }, el("label", { for: id, title: feature.name }, feature.name), effect),
     parts.nodes, note, chart);
@@ -151,6 +159,7 @@ function levelEntry(feature, id) {
   return { update, nodes: [el("div", { class: "entry" }, select)] };
 }
 
+const refreshShapley = () => { if (document.getElementById("shapley")) drawShapley(); };
 let waiting = false;
 
 // The numbers follow at once; charts are drawn when the browser next paints.
@@ -176,7 +185,7 @@ function refresh() {
   writeLinkSoon();
   if (!waiting) {
     waiting = true;
-    requestAnimationFrame(() => { waiting = false; drawProfiles(); refreshCurves(); });
+    requestAnimationFrame(() => { waiting = false; drawProfiles(); refreshCurves(); refreshShapley(); });
   }
 }
 
@@ -238,13 +247,14 @@ function compare(sum) {
 function drawProfiles() {
   for (const feature of features) {
     const { chart, effect, box } = controls[feature.index];
-    if (!box.offsetParent) continue;
+    if (box.closest("details:not([open])")) continue;  // a browser may well lay out what is folded away
     const values = responsesOver(feature, state.codes);
-    const inside = values.filter((_, b) => feature.frequencies[b] > 0);
+    const inside = values.filter((_, b) => isDrawn(feature, b));
     const low = Math.min(...inside), high = Math.max(...inside);
     const spread = hasLink ? own.response_spread : own.spread;
     const moves = high - low > 1e-4 * (spread || Math.abs(high));
-    effect.textContent = moves ? `${showResponse(low)} to ${showResponse(high)}` : "no effect here";
+    const ends = [low, high].map(showResponse);
+    effect.textContent = !moves ? "no effect here" : ends[0] === ends[1] ? "hardly any effect here" : ends.join(" to ");
     chart.replaceChildren(curveChart(feature, { values }, {
       label: `${capital(own.response)} as ${feature.name} changes`, colour: "var(--main)", at: state.codes[feature.index],
       baseline: null, least: 0.01 * (spread || 0), yText: feature.kind === "categorical" ? showResponse : undefined,
@@ -265,8 +275,15 @@ function fallsOf(parts) {
 }
 
 function drawFalls(parts, value) {
-  const steps = fallsOf(parts);
-  const ends = [own.intercept];
+  const focused = document.activeElement?.dataset?.fall;  // the buttons are made anew
+  put("falls", fallsTable(fallsOf(parts), own.intercept, "constant", `From the constant to the ${own.quantity}`, value));
+  if (focused !== undefined) document.querySelector(`[data-fall="${focused}"]`)?.focus();
+  drawAtStage(parts.stages);
+}
+
+// Steps from a start to their sum, a bar each where it begins and ends.
+function fallsTable(steps, start, startName, caption, total = null) {
+  const ends = [start];
   for (const step of steps) ends.push(ends[ends.length - 1] + step.size);
   const low = Math.min(...ends), high = Math.max(...ends);
   const place = (v) => (high > low ? (100 * (v - low)) / (high - low) : 0);
@@ -274,16 +291,14 @@ function drawFalls(parts, value) {
     const bar = el("i", { class: step.size < 0 ? "down" : "up" });
     bar.style.left = `${Math.min(place(ends[k]), place(ends[k + 1]))}%`;
     bar.style.width = `${Math.abs(place(ends[k + 1]) - place(ends[k]))}%`;
-    return el("tr", {}, el("td", {}, step.stage === undefined ? step.text : stageButton(step.stage)),
+    return el("tr", { "data-of": step.feature, "data-value": step.size },
+      el("td", {}, step.stage === undefined ? step.text : stageButton(step.stage)),
       el("td", {}, el("div", { class: "track" }, bar)), el("td", {}, signed(step.size)));
   });
-  const focused = document.activeElement?.dataset?.fall;  // the buttons are made anew
-  put("falls", el("table", { class: "falls" },
-    el("caption", { class: "note" }, `From the constant to the ${own.quantity}`),
-    el("tbody", {}, el("tr", {}, el("td", {}, "constant"), el("td"), el("td", {}, show(own.intercept))), rows,
-      el("tr", { class: "total" }, el("td", {}, own.quantity), el("td"), el("td", {}, show(value))))));
-  if (focused !== undefined) document.querySelector(`[data-fall="${focused}"]`)?.focus();
-  drawAtStage(parts.stages);
+  return el("table", { class: "falls" }, el("caption", { class: "note" }, caption),
+    el("tbody", {}, el("tr", { "data-value": start }, el("td", {}, startName), el("td"), el("td", {}, minus(show(start)))), rows,
+      el("tr", { class: "total" }, el("td", {}, own.quantity), el("td"),
+        el("td", {}, minus(show(total ?? ends[ends.length - 1]))))));
 }
 
 const stageTitle = (s) => `stage ${s} (${own.stages[s].name})`;

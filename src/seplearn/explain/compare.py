@@ -1,0 +1,318 @@
+"""Two models side by side: which is better, where they differ, and which features make it so."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from seplearn._errors import wrong_type
+from seplearn._rules import Interval
+from seplearn.explain.axes import number_text, percent
+from seplearn.explain.response import Response, response_of
+from seplearn.explain.result import Explanation
+from seplearn.explain.shapley import values_at
+from seplearn.explain.sizes import shares
+from seplearn.explain.subject import Subject
+from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.losses.base import mean_and_error
+from seplearn.model.evaluation import Evaluation
+from seplearn.model.reference import Reference
+from seplearn.table.columns import make_frame
+from seplearn.table.training import known_rows
+
+_MOST_ROWS = 300  # compared with as many others
+_WORST_ROWS = 10
+_TOLD_FEATURES = 3
+_SURE = 0.05
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Explanation):
+    """What two models predict for the same rows; ``print(comparison)`` tells it in sentences.
+
+    Differences are the second model minus the first.
+
+    Attributes
+    ----------
+    models : (str, str)
+        What the models are called.
+    response : str
+        What is predicted: "prediction", or "probability of" a class.
+    predictions : array of shape (2, n)
+        Of both models for all rows.
+    scores : pair of dict, or None
+        Errors of both by name, the loss first; None without ``y``.
+    loss : str or None
+        The loss by which rows are compared.
+    loss_difference, loss_error : float or None
+        Mean over the rows of the difference of their losses, negative where the second model is
+        better, and its standard error.
+    p_value : float or None
+        How likely a difference at least as large is for models that are equally good: a paired
+        test over the rows, which must be others than those the models were fitted to.
+    names : tuple of str
+        Features of either model, those first that make the models differ most.
+    sizes : array of shape (p,)
+        Mean size of the difference of the two Shapley values of every feature, in units of
+        ``quantity``: together they are the difference of the predictions, less its mean.
+    importance : array of shape (2, p)
+        Mean size of the Shapley values in either model.
+    worst : array of int
+        The rows whose predictions differ most, the most different first.
+    worst_values : array of shape (len(worst), p)
+        The differences of the Shapley values of these rows.
+    curves : tuple of pairs of Response
+        Of the first features, the average prediction of either model against the feature; None for
+        a model that does not have it.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.rents(800, random_state=0)
+    >>> small, large = (TSLRegressor(n, random_state=0).fit(X[:600], y[:600]) for n in (1, 3))
+    >>> comparison = explain.compare(small, large, X[600:], y[600:])
+    >>> comparison.predictions.shape, len(comparison.names)
+    ((2, 200), 7)
+    >>> list(comparison.frame().columns)
+    ['feature', 'difference', 'share', 'importance_first', 'importance_second']
+    """
+
+    _figure: ClassVar[str] = "plot_comparison"
+
+    models: tuple[str, str]
+    response: str
+    predictions: FloatArray
+    scores: tuple[dict[str, float], dict[str, float]] | None
+    loss: str | None
+    loss_difference: float | None
+    loss_error: float | None
+    p_value: float | None
+    names: tuple[str, ...]
+    sizes: FloatArray
+    importance: FloatArray
+    worst: IntArray
+    worst_values: FloatArray
+    curves: tuple[tuple[Response | None, Response | None], ...]
+
+    @property
+    def differences(self) -> FloatArray:
+        """Predictions of the second model less those of the first, shape (n,)."""
+        difference: FloatArray = self.predictions[1] - self.predictions[0]
+        return difference
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What there is to say, in words."""
+        first, second = self.models
+        size = number_text(float(np.abs(self.differences).mean()), 3)
+        over = f"by {size} on average, over {len(self.differences):,} rows"
+        told = [f"The {self.response} of {second} differs from that of {first} {over}."]
+        if self.loss_difference is not None and self.p_value is not None:
+            told.append(self._which_is_better())
+        leading = [
+            f"{name} ({percent(share)})"
+            for name, share in zip(self.names, shares(self.sizes), strict=True)
+            if share > 0.0
+        ]
+        if leading:
+            most = ", ".join(leading[:_TOLD_FEATURES])
+            told.append(f"What makes them differ most: {most} of all that features do differently.")
+        return tuple(told)
+
+    def _which_is_better(self) -> str:
+        first, second = self.models
+        difference, error = float(self.loss_difference or 0.0), float(self.loss_error or 0.0)
+        better = second if difference < 0 else first
+        sure = "" if (self.p_value or 0.0) < _SURE else ", which may be chance"
+        size, spread = number_text(abs(difference), 3), number_text(error, 2)
+        return (
+            f"The {self.loss} of {better} is smaller by {size} (standard error {spread}, paired "
+            f"over the rows; p = {number_text(self.p_value or 0.0, 2)}){sure}."
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per feature, those first that make the models differ most."""
+        return {
+            "feature": list(self.names),
+            "difference": self.sizes,
+            "share": shares(self.sizes),
+            "importance_first": self.importance[0],
+            "importance_second": self.importance[1],
+        }
+
+    def row_frame(self) -> Any:
+        """One row per row whose predictions differ most, as a data frame.
+
+        ``feature`` is the one that does most of the difference.
+        """
+        first, second = self.predictions[:, self.worst]
+        columns = {
+            "row": self.worst,
+            "first": first,
+            "second": second,
+            "difference": second - first,
+            "feature": [self.names[j] for j in np.abs(self.worst_values).argmax(axis=1)],
+        }
+        return make_frame(columns, self.library)
+
+
+def compare(
+    first: Any,
+    second: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    offset: Any = None,
+    models: tuple[str, str] = ("the first model", "the second model"),
+    max_curves: int = 12,
+) -> Comparison:
+    """Compare two models on the rows of a table.
+
+    How good they are and whether that is chance, where their predictions differ most, and which
+    features make them differ. Shapley values add up, so the difference of those of two models is
+    that of the difference of their predictions: exact, as every value is. They are taken over at
+    most 300 of the rows, at equal steps, each against each.
+
+    Parameters
+    ----------
+    first, second : TSLRegressor, TSLClassifier, SepALSRegressor or ClassView
+        Fitted, with the same link. They may have different features.
+    X : table
+        With the columns of both models; rows that neither was fitted to.
+    y : array-like of shape (n,), optional
+        The target of these rows, NaN where it is not known.
+    offset : array-like of shape (n,), optional
+        Of these rows, for errors of models that were fitted with offsets; all else is without.
+    models : pair of str
+        What to call them.
+    max_curves : int
+        Features of which curves are computed, at most.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.rents(800, random_state=0)
+    >>> full = TSLRegressor(2, random_state=0).fit(X[:600], y[:600])
+    >>> without = TSLRegressor(2, random_state=0).fit(X[:600].drop(columns="lift"), y[:600])
+    >>> comparison = explain.compare(full, without, X[600:], y[600:])
+    >>> comparison.scores[0]["RMSE"] < comparison.scores[1]["RMSE"]
+    True
+    """
+    subjects = Subject.of(first), Subject.of(second)
+    _check(subjects, models)
+    Interval(0, whole=True).check("max_curves", max_curves)
+    codes = [subject.codes(X) for subject in subjects]
+    sums = np.array([s.model.predict(c) for s, c in zip(subjects, codes, strict=True)])
+    link = subjects[0].model.link
+    predictions = link.inverse(sums)
+    names = tuple(dict.fromkeys([*subjects[0].names, *subjects[1].names]))
+    n = len(codes[0])
+    some = np.arange(min(n, _MOST_ROWS)) * n // min(n, _MOST_ROWS)
+    worst = np.argsort(-np.abs(predictions[1] - predictions[0]), kind="stable")[:_WORST_ROWS]
+    values = _shapley(subjects, codes, names, some, some)
+    sizes = np.abs(values[1] - values[0]).mean(axis=0)
+    order = np.argsort(-sizes, kind="stable")
+    far = _shapley(subjects, codes, names, worst, some)
+    scores, paired = (None, None) if y is None else _errors((first, second), X, y, offset)
+    loss, difference, error, p_value = paired or (None, None, None, None)
+    rows = [Reference(c[some], np.full(len(some), 1.0 / len(some))) for c in codes]
+    return Comparison(
+        models=(str(models[0]), str(models[1])),
+        response=subjects[0].response,
+        predictions=predictions,
+        scores=scores,
+        loss=loss,
+        loss_difference=difference,
+        loss_error=error,
+        p_value=p_value,
+        names=tuple(names[j] for j in order),
+        sizes=sizes[order],
+        importance=np.abs(values).mean(axis=1)[:, order],
+        worst=worst,
+        worst_values=(far[1] - far[0])[:, order],
+        curves=tuple(_curves(subjects, names[j], rows) for j in order[:max_curves]),
+        library=subjects[0].schema.library,
+        quantity=subjects[0].quantity,
+    )
+
+
+def _check(subjects: tuple[Subject, Subject], models: Any) -> None:
+    if not isinstance(models, (tuple, list)) or len(models) != 2 or models[0] == models[1]:
+        raise wrong_type("models", "two different names", models)
+    links = [subject.model.link for subject in subjects]
+    if links[0] is not links[1] or subjects[0].response != subjects[1].response:
+        raise ValueError(
+            "first and second must predict the same thing, got a model whose sum is the "
+            f"{subjects[0].quantity} and one whose sum is the {subjects[1].quantity}"
+        )
+
+
+def _shapley(
+    subjects: tuple[Subject, Subject],
+    codes: list[Any],
+    names: tuple[str, ...],
+    rows: IntArray,
+    background: IntArray,
+) -> FloatArray:
+    """Shapley values of some rows in both models, (2, n, p); zero where a model has no such one."""
+    place = {name: j for j, name in enumerate(names)}
+    out = np.zeros((2, len(rows), len(names)))
+    weight = np.full(len(background), 1.0 / len(background))
+    for k, subject in enumerate(subjects):
+        against = Reference(codes[k][background], weight)
+        own = [place[name] for name in subject.names]
+        out[k][:, own] = values_at(subject.model, codes[k][rows], against)
+    return out
+
+
+def _curves(
+    subjects: tuple[Subject, Subject], name: str, rows: list[Reference]
+) -> tuple[Response | None, Response | None]:
+    found = [
+        response_of(subject, subject.names.index(name), own, 0.9) if name in subject.names else None
+        for subject, own in zip(subjects, rows, strict=True)
+    ]
+    return found[0], found[1]
+
+
+def _errors(models: tuple[Any, Any], X: Any, y: Any, offset: Any) -> tuple[Any, Any]:
+    """Scores of both, and the paired difference of their losses."""
+    for name, model in zip(("first", "second"), models, strict=True):
+        if not hasattr(model, "evaluate"):
+            raise wrong_type(name, "an estimator where y is given", model)
+    scores = tuple(_scores(model.evaluate(X, y, offset=offset)) for model in models)
+    losses = [model._loss for model in models]
+    rows = [known_rows(X, model._outcomes(y), None, offset) for model in models]
+    sums = [
+        m.model_.predict(m._codes_of(r.table)) + (0.0 if r.offset is None else r.offset)
+        for m, r in zip(models, rows, strict=True)
+    ]
+    own = losses[0]
+    if type(own) is type(losses[1]) and own.name is not None:
+        name = own.name
+        each = [own.of_rows(r.y, s) for r, s in zip(rows, sums, strict=True)]
+    else:
+        name = "mean squared error"
+        link = models[0].model_.link
+        each = [(r.y - link.inverse(s)) ** 2 for r, s in zip(rows, sums, strict=True)]
+    difference, error = mean_and_error(each[1] - each[0], np.ones(len(each[0])))
+    apart = abs(difference) / error if error > 0.0 else 0.0
+    return scores, (name, difference, error, math.erfc(apart / math.sqrt(2.0)))
+
+
+def _scores(evaluation: Evaluation) -> dict[str, float]:
+    """All errors by name, those of the loss first."""
+    found = dict(evaluation.scores)
+    if evaluation.classes:
+        return found
+    return found | {
+        "RMSE": evaluation.rmse,
+        "mean absolute error": evaluation.mae,
+        "R²": evaluation.r2,
+    }

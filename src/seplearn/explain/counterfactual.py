@@ -1,0 +1,443 @@
+"""What would change a prediction: the smallest changes of one or two features that reach a goal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from seplearn._errors import out_of_range, wrong_type
+from seplearn._rules import Interval, is_real
+from seplearn.explain.axes import number_text, value_text
+from seplearn.explain.ice import sums_along, sums_over_pair
+from seplearn.explain.result import Explanation
+from seplearn.explain.sizes import middle_ranks
+from seplearn.explain.subject import Subject, check_position
+from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from seplearn.losses.links import class_shares
+from seplearn.model.classes import ClassModels
+from seplearn.model.model import SeparationModel
+from seplearn.model.reading import brief, read_curves
+from seplearn.table.binning import Bins
+from seplearn.table.columns import open_table
+from seplearn.table.description import AxisDescription
+
+_MOST_PAIRED = 40  # features looked at in pairs
+_WORTH_A_SECOND = 0.9  # of the change of one feature alone: at most so much must two take
+_BLOCK_CELLS = 2_000_000  # combinations of two values looked at together
+_DIGITS = range(3, 18)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Other values for one or two features of a row, and what is then predicted.
+
+    Attributes
+    ----------
+    features : tuple of int
+    names : tuple of str
+        Of the features.
+    before, after : tuple
+        The values of the row, and those that reach the goal: numbers, or levels as texts.
+    sizes : tuple of float
+        How far each feature is moved, as a share of the training rows that it passes.
+    prediction : float
+        With the changed values.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.rents(600, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> change = explain.counterfactual(model, X, row=0, target=1200).changes[0]
+    >>> edited = X[:1].assign(**dict(zip(change.names, change.after)))
+    >>> bool(abs(model.predict(edited)[0] - change.prediction) < 1e-9)
+    True
+    """
+
+    features: tuple[int, ...]
+    names: tuple[str, ...]
+    before: tuple[Any, ...]
+    after: tuple[Any, ...]
+    sizes: tuple[float, ...]
+    prediction: float
+
+    @property
+    def size(self) -> float:
+        """How far all of them are moved together."""
+        return sum(self.sizes)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The change of every feature in words."""
+        parts = zip(self.names, self.before, self.after, strict=True)
+        return tuple(f"{name} from {value_text(a)} to {value_text(b)}" for name, a, b in parts)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counterfactual(Explanation):
+    """The smallest changes of one or two features after which a prediction is as wanted.
+
+    Attributes
+    ----------
+    names, values : tuple of str
+        The features and the row's values.
+    response : str
+        What is predicted: "prediction", or "probability of" a class.
+    prediction : float
+        Of the row as it is.
+    wanted : str
+        The goal in words.
+    is_reached : bool
+        Whether the row is there already; there are no changes then.
+    fixed : tuple of str
+        Features that were not to be changed.
+    changes : tuple of Change
+        The smallest first; empty where no change of one or two features within the data suffices.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.rents(600, random_state=0)
+    >>> model = TSLRegressor(n_stages=2, random_state=0).fit(X, y)
+    >>> result = explain.counterfactual(model, X, row=0, target=1200, fixed=["district"])
+    >>> result.wanted, {name for change in result.changes for name in change.names} <= set(X)
+    ('prediction of at most 1200', True)
+    >>> list(result.frame().columns)[:3]
+    ['first', 'first_from', 'first_to']
+    """
+
+    _figure: ClassVar[str] = "plot_counterfactual"
+
+    names: tuple[str, ...]
+    values: tuple[str, ...]
+    response: str
+    prediction: float
+    wanted: str
+    is_reached: bool
+    fixed: tuple[str, ...]
+    changes: tuple[Change, ...]
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per change, the smallest first; of a change of one feature no second."""
+
+        def texts(place: int, part: str) -> list[str]:
+            found = (getattr(change, part)[place:][:1] for change in self.changes)
+            return [value_text(one[0]) if one else "" for one in found]
+
+        columns: dict[str, Any] = {}
+        for place, order in enumerate(("first", "second")):
+            columns[order] = texts(place, "names")
+            columns[f"{order}_from"] = texts(place, "before")
+            columns[f"{order}_to"] = texts(place, "after")
+        columns["size"] = np.array([change.size for change in self.changes])
+        columns["prediction"] = np.array([change.prediction for change in self.changes])
+        return columns
+
+
+def counterfactual(
+    model: Any,
+    X: Any,
+    row: int = 0,
+    *,
+    target: Any,
+    of_class: Any = None,
+    fixed: Any = (),
+    max_changes: int = 20,
+) -> Counterfactual:
+    """What would have to be different in a row for the prediction to be another.
+
+    All changes of one feature, and of two features, to values that training rows had are looked
+    at, none is sampled. Of every feature, and of every pair, the smallest change that reaches the
+    target is listed; a pair only where it is a change smaller by a tenth, or more, than either of
+    its features alone.
+
+    A change is as large as the share of the training rows between the two values. Levels have no
+    order: between two of them it is the mean over all orders.
+
+    Whether such a change can be made, and whether the outcome would follow, the model cannot know.
+
+    Parameters
+    ----------
+    model : TSLRegressor, TSLClassifier, ClassView or SeparationModel
+        A fitted estimator, or its ``model_``.
+    X : table
+        With the columns of the model.
+    row : int
+        Which of its rows, counted from zero.
+    target : float or a class
+        The prediction to reach: at least this where the row's is below, at most this where it is
+        above. For a classifier of two classes the probability of the second, between 0 and 1, or
+        one of its classes, which is then to be the likelier; for more classes one of them, which
+        is to be the likeliest, or the probability of ``of_class``. Offsets are left out.
+    of_class : a class, optional
+        Of a classifier of more than two classes: the one whose probability ``target`` is.
+    fixed : str, int or several
+        Features that stay as they are.
+    max_changes : int
+        The smallest are given, this many at most. Pairs are looked at among the 40 features that
+        can move this prediction most.
+
+    Examples
+    --------
+    >>> from seplearn import TSLClassifier, datasets, explain
+    >>> X, y = datasets.masked_interaction(500, as_frame=True, random_state=0)
+    >>> model = TSLClassifier(1, early_stopping=False, random_state=0).fit(X, y > 0)
+    >>> first = model.predict(X[:1])[0]
+    >>> result = explain.counterfactual(model, X, row=0, target=not first)
+    >>> edited = X[:1].assign(**dict(zip(result.changes[0].names, result.changes[0].after)))
+    >>> bool(model.predict(edited)[0] == (not first))
+    True
+    """
+    subject, models = _sums_of(model)
+    Interval(1, whole=True).check("max_changes", max_changes)
+    no_fixed = not isinstance(fixed, (str, int, np.integer)) and len(fixed) == 0
+    kept = () if no_fixed else subject.features(fixed)
+    table = open_table(X)
+    columns = subject.schema.columns_in(table, subject.owner)
+    row = check_position("row", row, table.n_rows, " (a position, not a label of an index)")
+    table = table.rows(np.arange(table.n_rows) == row)
+    axes = subject.model.bins.axes
+    codes = subject.model.bins.codes(table, columns)
+    values = [axis.read(table, column)[0] for axis, column in zip(axes, columns, strict=True)]
+    now = np.array([one.predict(codes)[0] for one in models])
+    goal = _goal(model, subject, target, of_class, now)
+    search = _Search(subject, models, goal, codes, values, kept)
+    is_reached = bool(goal.reached(now[:, None])[0])
+    changes = [] if is_reached else sorted(search.changes(), key=lambda change: change.size)
+    return Counterfactual(
+        names=subject.names,
+        values=tuple(value_text(value) for value in values),
+        response=goal.response,
+        prediction=float(goal.prediction(now[:, None])[0]),
+        wanted=goal.wanted,
+        is_reached=is_reached,
+        fixed=tuple(subject.names[j] for j in kept),
+        changes=tuple(changes[: int(max_changes)]),
+        library=subject.schema.library or table.library,
+        quantity=subject.quantity,
+    )
+
+
+class _Goal(NamedTuple):
+    """What is wanted of sums, which are of shape (number of sums, ...)."""
+
+    response: str
+    wanted: str
+    reached: Callable[[FloatArray], BoolArray]
+    prediction: Callable[[FloatArray], FloatArray]
+
+
+def _sums_of(model: Any) -> tuple[Subject, tuple[SeparationModel, ...]]:
+    """The sums that a prediction is made of: one, or one per class of several."""
+    fitted = getattr(model, "model_", None)
+    if not isinstance(fitted, ClassModels):
+        subject = Subject.of(model)
+        return subject, (subject.model,)
+    check_is_fitted(model)
+    subject = Subject(fitted.models[0], model._schema, type(model).__name__)
+    return subject, fitted.models
+
+
+def _goal(model: Any, subject: Subject, target: Any, of_class: Any, now: FloatArray) -> _Goal:
+    classes = getattr(model, "classes_", None)
+    labels = [] if classes is None else classes.tolist()
+    if not np.isscalar(target):
+        raise wrong_type("target", "a number or a class", target)
+    if len(now) > 1:
+        return _goal_of_several(labels, target, of_class, now)
+    if of_class is not None:
+        raise out_of_range("of_class", "None for a model that is not of several classes", of_class)
+
+    def prediction(sums: FloatArray) -> FloatArray:
+        return subject.model.link.inverse(sums[0])
+
+    if target in labels:
+        place = labels.index(target)
+        wanted = f"class {brief(str(labels[place]))}"
+        reached = np.greater if place == 1 else np.less_equal
+        return _Goal(subject.response, wanted, lambda sums: reached(sums[0], 0.0), prediction)
+    number = _checked(target, subject.model.link.name, labels)
+    return _at_least_or_most(number, subject.response, prediction, now)
+
+
+def _goal_of_several(labels: list[Any], target: Any, of_class: Any, now: FloatArray) -> _Goal:
+    """That a class is the likeliest, or that it has a probability."""
+    argument, label = ("target", target) if of_class is None else ("of_class", of_class)
+    if not np.isscalar(label) or label not in labels:
+        hint = " (a probability needs of_class)" if of_class is None and is_real(label) else ""
+        raise out_of_range(argument, f"one of the classes {labels}{hint}", label)
+    k = labels.index(label)
+    name = brief(str(label))
+
+    def probability(sums: FloatArray) -> FloatArray:
+        flat = sums.reshape(len(sums), -1).T
+        return class_shares(flat)[:, k].reshape(sums.shape[1:])
+
+    response = f"probability of {name}"
+    if of_class is not None:
+        return _at_least_or_most(_checked(target, "logit", []), response, probability, now)
+    return _Goal(response, f"class {name}", lambda sums: sums.argmax(axis=0) == k, probability)
+
+
+def _at_least_or_most(
+    number: float, response: str, prediction: Callable[[FloatArray], FloatArray], now: FloatArray
+) -> _Goal:
+    """A prediction on the other side of a number than the row's, or just there."""
+    is_below = bool(prediction(now[:, None])[0] < number)
+    wanted = f"{response} of at {'least' if is_below else 'most'} {number_text(number, 6)}"
+    enough = np.greater_equal if is_below else np.less_equal
+    return _Goal(response, wanted, lambda sums: enough(prediction(sums), number), prediction)
+
+
+def _checked(target: Any, link: str, labels: list[Any]) -> float:
+    """A prediction that the link allows."""
+    low, high, rule = {
+        "logit": (0.0, 1.0, "a probability between 0 and 1"),
+        "log": (0.0, math.inf, "a positive number"),
+    }.get(link, (-math.inf, math.inf, "a finite number"))
+    if not is_real(target) or not low < target < high:
+        rule += f" or one of the classes {labels}" if labels else ""
+        raise out_of_range("target", rule, target)
+    return float(target)
+
+
+class _Search:
+    """All changes of one row within the data."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        models: tuple[SeparationModel, ...],
+        goal: _Goal,
+        codes: CodeArray,
+        values: list[Any],
+        fixed: tuple[int, ...],
+    ) -> None:
+        self._subject, self._models, self._goal = subject, models, goal
+        self._codes, self._values = codes, values
+        bins = subject.model.bins
+        curves = (read_curves(one.stages, one.effects, one.bins) for one in models)
+        used = {curve.feature for of_model in curves for curve in of_model} - set(fixed)
+        ranks, own = middle_ranks(bins), codes[0].astype(np.int64).tolist()
+        self._others = {j: _other_bins(bins, j, own[j]) for j in sorted(used)}
+        self._costs = {j: _costs(bins, ranks, j, own[j])[b] for j, b in self._others.items()}
+
+    def changes(self) -> Iterator[Change]:
+        """The smallest change of every feature, and of every pair that needs less."""
+        alone: dict[int, float] = {}
+        reach: dict[int, float] = {}
+        for j, bins in self._others.items():
+            along = np.array([sums_along(model, self._codes, j)[0] for model in self._models])
+            reach[j] = float(np.ptp(along[:, bins], axis=1).max()) if len(bins) else 0.0
+            best = _smallest(self._goal.reached(along[:, bins]), self._costs[j])
+            alone[j] = math.inf if best is None else float(self._costs[j][best])
+            if best is not None:
+                yield self._change((j,), (int(bins[best]),))
+        paired = sorted(reach, key=lambda j: -reach[j])[:_MOST_PAIRED]
+        for j, k in combinations(sorted(paired), 2):
+            found = self._pair(j, k, _WORTH_A_SECOND * min(alone[j], alone[k]))
+            if found is not None:
+                yield self._change((j, k), found)
+
+    def _pair(self, j: int, k: int, below: float) -> tuple[int, int] | None:
+        """The bins of the smallest change of two features, if it is smaller than ``below``."""
+        first, second = self._others[j], self._others[k]
+        if not len(first) or not len(second):
+            return None
+        found: tuple[int, int] | None = None
+        step = max(1, _BLOCK_CELLS // (len(second) * len(self._models)))
+        for start in range(0, len(first), step):
+            part = slice(start, start + step)
+            costs = np.add.outer(self._costs[j][part], self._costs[k])
+            if costs.min() >= below:
+                continue
+            sums = [
+                sums_over_pair(model, self._codes, (j, k), (first[part], second))
+                for model in self._models
+            ]
+            best = _smallest(self._goal.reached(np.array(sums)) & (costs < below), costs)
+            if best is not None:
+                a, b = np.unravel_index(best, costs.shape)
+                below = float(costs[a, b])
+                found = int(first[part][a]), int(second[b])
+        return found
+
+    def _change(self, features: tuple[int, ...], bins: tuple[int, ...]) -> Change:
+        codes = self._codes.copy()
+        codes[0, list(features)] = bins
+        sums = np.array([model.predict(codes) for model in self._models])
+        axes = [self._subject.model.bins.axes[j].describe() for j in features]
+        before = tuple(self._values[j] for j in features)
+        sizes = tuple(
+            float(self._costs[j][np.flatnonzero(self._others[j] == b)[0]])
+            for j, b in zip(features, bins, strict=True)
+        )
+        return Change(
+            features=features,
+            names=tuple(self._subject.names[j] for j in features),
+            before=before,
+            after=tuple(map(_value_in, axes, bins, before)),
+            sizes=sizes,
+            prediction=float(self._goal.prediction(sums)[0]),
+        )
+
+
+def _other_bins(bins: Bins, j: int, own: int) -> IntArray:
+    """The bins of known values that training rows had, without the row's own."""
+    frequencies = bins.frequencies[bins.axis(j)]
+    meanings = bins.axes[j].describe().meanings
+    return np.array(
+        [
+            b
+            for b, meaning in enumerate(meanings)
+            if meaning in ("range", "level") and frequencies[b] > 0.0 and b != own
+        ],
+        dtype=np.int64,
+    )
+
+
+def _costs(bins: Bins, ranks: FloatArray, j: int, own: int) -> FloatArray:
+    """How far every bin is from the row's, as a share of the training rows between them.
+
+    Values without an order are as far as they are on average over all orders: every other level
+    lies between two in a third of them.
+    """
+    frequencies = bins.frequencies[bins.axis(j)]
+    both = frequencies + frequencies[own]
+    costs: FloatArray = 0.5 * both + np.maximum(1.0 - both, 0.0) / 3.0
+    here = ranks[bins.axis(j)]
+    if np.isnan(here[own]):
+        return costs
+    return np.where(np.isnan(here), costs, np.abs(here - here[own]))
+
+
+def _smallest(reached: BoolArray, costs: FloatArray) -> int | None:
+    """The flat place of the smallest cost among those reached."""
+    return int(np.argmin(np.where(reached, costs, math.inf))) if reached.any() else None
+
+
+def _value_in(axis: AxisDescription, b: int, before: Any) -> Any:
+    """A value in bin ``b``: of a range, with few digits, about as near to the old one as can be."""
+    if axis.kind == "categorical":
+        return axis.levels[b]
+    middle = float(axis.values[b])
+    if axis.has_few_values or axis.range is None:
+        return middle
+    low, high = max(axis.lower[b], axis.range[0]), min(axis.upper[b], axis.range[1])
+    near, away = (low, 1.0) if before < low else (high, -1.0) if before >= high else (middle, 1.0)
+    if not math.isfinite(near):
+        return middle
+    for digits in _DIGITS:
+        step = 10.0 ** (math.floor(math.log10(abs(near))) - digits + 1) if near else 1.0
+        rounded = away * math.ceil(away * near / step) * step
+        for value in (rounded, rounded + away * step):
+            short = float(f"{value:.{digits}g}")
+            if low <= short <= high and axis.lower[b] <= short < axis.upper[b]:
+                return short
+    return middle

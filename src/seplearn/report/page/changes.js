@@ -1,0 +1,146 @@
+// What would change the prediction: all changes of one or two features within the data, the smallest first.
+
+const fixed = new Set();
+const MOST_PAIRED = 40, WORTH_A_SECOND = 0.9, MOST_CHANGES = 6;
+
+// How far every bin is from the row's own, in training rows; levels as the mean over all orders.
+function costsOf(feature, here) {
+  const f = feature.frequencies, ordered = feature.kind === "numeric" ? feature.nOrdered : 0, ranks = [];
+  const whole = f.subarray(0, ordered).reduce((sum, one) => sum + one, 0) || 1e-300;
+  for (let b = 0, below = 0; b < ordered; below += f[b++]) ranks.push((below + 0.5 * f[b]) / whole);
+  return Array.from(f, (_, b) => (here < ordered && b < ordered ? Math.abs(ranks[b] - ranks[here])
+    : 0.5 * (f[b] + f[here]) + Math.max(1 - f[b] - f[here], 0) / 3));
+}
+
+// Other known values, the nearest first.
+function othersOf(feature) {
+  const here = state.codes[feature.index], costs = costsOf(feature, here);
+  return knownBins(feature).filter((b) => b < feature.nOrdered && b !== here)
+    .map((b) => ({ b, cost: costs[b] })).sort((one, other) => one.cost - other.cost);
+}
+
+// The total of a sum with two features moved, as a function of their bins.
+function overPair(sum, first, second) {
+  let still = sum.intercept + effectsAt(sum, state.codes, first.index, second.index);
+  const parts = [];
+  for (const stage of sum.stages) {
+    const starts = [first, second].map((feature) => stage.starts.get(feature.index));
+    if (starts.every((start) => start === undefined)) still += contributionOf(stage, state.codes);
+    else for (const product of stage.products) {
+      const rest = productOf(stage, product, state.codes, first.index, second.index);
+      if (rest.sign !== 0) parts.push({ product, starts, ...rest });
+    }
+  }
+  return (...bins) => {
+    let total = still;
+    if (sum.effects !== null) total += sum.effects[first.offset + bins[0]] + sum.effects[second.offset + bins[1]];
+    for (const { product, starts, sign, logSize } of parts) {
+      let log = logSize, way = sign;
+      for (let k = 0; k < 2; k++) {
+        if (starts[k] === undefined) continue;
+        log += product.logFactors[starts[k] + bins[k]];
+        if (product.negative !== null && product.negative[starts[k] + bins[k]]) way = -way;
+      }
+      total += way * Math.exp(log);
+    }
+    return total;
+  };
+}
+
+function changesFor(wanted) {
+  const reached = responseAt(state.codes) < wanted ? (totals) => responseOf(totals) >= wanted
+    : (totals) => responseOf(totals) <= wanted;
+  const free = features.filter((feature) => !fixed.has(feature.index) && isUsed(feature));
+  const found = [], alone = new Map(), reach = new Map(), others = new Map();
+  for (const feature of free) {
+    const profiles = sums.map((sum) => profileOf(sum, feature, state.codes)), bins = othersOf(feature);
+    const first = bins.find(({ b }) => reached(profiles.map((totals) => totals[b])));
+    others.set(feature, bins);
+    reach.set(feature, bins.length ? Math.max(...profiles.map((totals) => widthOf(bins.map(({ b }) => totals[b])))) : 0);
+    alone.set(feature, first ? first.cost : Infinity);
+    if (first) found.push({ moves: [[feature, first.b]], size: first.cost });
+  }
+  const paired = [...free].sort((a, b) => reach.get(b) - reach.get(a)).slice(0, MOST_PAIRED);
+  paired.forEach((first, k) => paired.slice(k + 1).forEach((second) => {
+    const best = smallestPair(first, second, others, reached, WORTH_A_SECOND * Math.min(alone.get(first), alone.get(second)));
+    if (best) found.push(best);
+  }));
+  return found.sort((a, b) => a.size - b.size);
+}
+
+function smallestPair(first, second, others, reached, below) {
+  const totals = sums.map((sum) => overPair(sum, first, second));
+  let best = null;
+  for (const one of others.get(first)) {
+    for (const other of others.get(second)) {  // the nearest first: what costs more needs no look
+      const size = one.cost + other.cost;
+      if (size >= below) break;
+      if (reached(totals.map((at) => at(one.b, other.b)))) { best = { moves: [[first, one.b], [second, other.b]], size }; below = size; }
+    }
+  }
+  return best;
+}
+
+const widthOf = (values) => Math.max(...values) - Math.min(...values);
+const isUsed = (feature) => sums.some((sum) => sum.withEffect.includes(feature)
+  || sum.stages.some((stage) => stage.starts.has(feature.index)));
+
+// A value in a bin with few digits, about as near to the row's as can be.
+function nearValue(feature, b) {
+  const now = state.values[feature.index];
+  if (feature.kind === "categorical") return feature.levels[b];
+  if (feature.has_few_values || typeof now !== "number") return valueIn(feature, b);
+  const low = Math.max(b ? feature.edges[b - 1] : -Infinity, feature.range[0]);
+  const high = Math.min(b < feature.edges.length ? feature.edges[b] : Infinity, feature.range[1]);
+  const [near, away] = now < low ? [low, 1] : [high, -1];
+  if (!Number.isFinite(near)) return valueIn(feature, b);
+  for (let digits = 3; digits <= 17; digits++) {
+    const step = near === 0 ? 1 : 10 ** (Math.floor(Math.log10(Math.abs(near))) - digits + 1);
+    const rounded = away * Math.ceil((away * near) / step) * step;
+    for (const value of [rounded, rounded + away * step]) {
+      const brief = Number(value.toPrecision(digits));
+      if (low <= brief && brief <= high && binOf(feature, brief) === b) return brief;
+    }
+  }
+  return valueIn(feature, b);
+}
+
+function changesBox() {
+  const wanted = el("input", { type: "number", id: "wanted", step: "any", "aria-label": `Wanted ${own.response}` });
+  const find = () => tellChanges(wanted.value === "" ? null : Number(wanted.value));
+  wanted.addEventListener("keydown", (event) => { if (event.key === "Enter") find(); });
+  return el("div", { class: "wanted" }, el("h3", {}, "What would change it?"),
+    el("div", { class: "entry" }, el("label", { for: "wanted" }, `Wanted: ${own.response} `), wanted,
+      el("button", { type: "button", id: "find", onclick: find }, "Find")),
+    el("p", { class: "note" }, "The smallest changes of one or two features, to values in the data. Features that are "
+      + "ticked as fixed stay as they are."),
+    el("div", { id: "changes", role: "status" }));
+}
+
+function tellChanges(wanted) {
+  const isShare = page.link === "logit" || hasClassSums;
+  const bad = wanted === null || (isShare && !(wanted > 0 && wanted < 1)) || (page.link === "log" && !(wanted > 0));
+  if (bad) {
+    return put("changes", el("p", { class: "note" }, `Give ${isShare ? "a probability between 0 and 1"
+      : page.link === "log" ? "a positive number" : "a number"}.`));
+  }
+  const now = responseAt(state.codes);
+  const changes = now === wanted ? [] : changesFor(wanted).slice(0, MOST_CHANGES);
+  if (!changes.length) {
+    return put("changes", el("p", {}, now === wanted ? "It is there already."
+      : "No change of one or two features within the data reaches this."));
+  }
+  put("changes", el("ol", { class: "changes" }, changes.map(({ moves, size }) => {
+    const values = moves.map(([feature, b]) => nearValue(feature, b));
+    const codes = [...state.codes];
+    for (const [feature, b] of moves) codes[feature.index] = b;
+    const value = responseAt(codes);
+    return el("li", { "data-size": size, "data-prediction": value }, moves.map(([feature], k) => el("div", {},
+      el("b", {}, cut(feature.name, 60)), ` ${cut(stateText(state.values[feature.index]), 30)} \u2192 ${cut(stateText(values[k]), 30)}`)),
+    el("span", { class: "note" }, `${own.response} ${showResponse(value)}; passes ${percent(size)} of the rows `),
+    el("button", { type: "button", onclick: () => {
+      moves.forEach(([feature], k) => { state.values[feature.index] = values[k]; });
+      refresh();
+    } }, "Try"));
+  })));
+}

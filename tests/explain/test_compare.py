@@ -1,0 +1,134 @@
+"""Two models side by side: exact differences, and a paired test that knows chance from more."""
+
+import numpy as np
+import pytest
+
+from seplearn import TSLClassifier, TSLRegressor, datasets, explain
+from tests.explained import QUICK, joint, single, table
+
+
+@pytest.fixture(scope="module")
+def flats():
+    return datasets.rents(600, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def pair(flats):
+    X, y = flats
+    options = {"early_stopping": False, "random_state": 0}
+    full = TSLRegressor(2, **options).fit(X[:400], y[:400])
+    return full, TSLRegressor(2, **options).fit(X[:400].drop(columns=["lift", "area"]), y[:400])
+
+
+@pytest.fixture(scope="module")
+def comparison(pair, flats):
+    X, y = flats
+    return explain.compare(pair[0], pair[1], X[400:], y[400:], models=("full", "small"))
+
+
+def test_predictions_and_scores_are_those_of_the_models(comparison, pair, flats):
+    X, y = flats
+    expected = [pair[0].predict(X[400:]), pair[1].predict(X[400:])]
+    np.testing.assert_array_equal(comparison.predictions, expected)
+    for model, scores in zip(pair, comparison.scores, strict=True):
+        assert scores["RMSE"] == model.evaluate(X[400:], y[400:]).rmse
+    worst = np.argsort(-np.abs(expected[1] - expected[0]))[:10]
+    assert comparison.worst.tolist() == worst.tolist()
+
+
+def test_features_explain_the_difference_exactly(comparison, pair, flats):
+    X = flats[0][400:]
+    own = [explain.shapley(model, X, background=X) for model in pair]
+    names = list(comparison.names)
+    assert set(names) == set(X)
+    aligned = np.zeros((2, len(X), len(names)))
+    for k, one in enumerate(own):
+        for j, name in enumerate(one.names):
+            aligned[k][:, names.index(name)] = one.values[:, j]
+    difference = aligned[1] - aligned[0]
+    np.testing.assert_allclose(comparison.sizes, np.abs(difference).mean(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(comparison.worst_values, difference[comparison.worst], atol=1e-9)
+    assert list(comparison.sizes) == sorted(comparison.sizes, reverse=True)
+    assert names[0] == "area"
+    total = (own[1].base - own[0].base) + comparison.worst_values.sum(axis=1)
+    np.testing.assert_allclose(total, comparison.differences[comparison.worst], rtol=1e-9)
+
+
+def test_curves_are_the_average_predictions(comparison, pair, flats):
+    X = flats[0][400:]
+    for name, (first, second) in zip(comparison.names, comparison.curves, strict=True):
+        expected = explain.response(pair[0], name, background=X)
+        np.testing.assert_allclose(first.average, expected.average, rtol=1e-9)
+        assert (second is None) == (name in ("lift", "area"))
+
+
+def test_the_paired_test_is_of_the_rows(comparison, flats):
+    y = flats[1][400:]
+    squares = (comparison.predictions - y) ** 2
+    difference = squares[1] - squares[0]
+    assert comparison.loss_difference == pytest.approx(difference.mean())
+    error = difference.std(ddof=1) / np.sqrt(len(y))
+    assert comparison.loss_error == pytest.approx(error)
+    assert comparison.p_value < 1e-4
+    assert "mean squared error of full is smaller" in str(comparison)
+    assert "chance" not in str(comparison)
+
+
+def test_what_may_be_chance_is_said(pair, flats):
+    X, _ = flats
+    noise = np.random.default_rng(0).normal(0, 1e5, len(X))
+    result = explain.compare(*pair, X, noise)
+    assert result.p_value > 0.05
+    assert "which may be chance" in str(result)
+
+
+def test_a_model_beside_itself(pair, flats):
+    X, y = flats
+    result = explain.compare(pair[0], pair[0], X[:50], y[:50])
+    assert (result.differences == 0.0).all()
+    assert result.p_value == 1.0
+    assert result.plot() is not None
+    assert len(result.row_frame()) == 10
+
+
+def test_classifiers_are_compared_by_log_loss():
+    X, y = table()
+    options = QUICK | {"n_stages": 1}
+    first = TSLClassifier(**options).fit(X, y > 0)
+    second = TSLClassifier(**options | {"random_state": 3, "n_splits": 3}).fit(X, y > 0)
+    result = explain.compare(first, second, X, y > 0)
+    assert result.response == "probability of True"
+    assert result.loss == "log-loss"
+    np.testing.assert_allclose(result.predictions[0], first.predict_proba(X)[:, 1])
+    expected = result.scores[1]["log-loss"] - result.scores[0]["log-loss"]
+    assert result.loss_difference == pytest.approx(expected, rel=1e-9)
+
+
+def test_views_of_classes_are_compared_without_outcomes():
+    X, y = table()
+    three = np.array(["low", "middle", "high"], dtype=object)[np.digitize(y, [-0.5, 0.8])]
+    model = TSLClassifier(**QUICK | {"n_stages": 1}).fit(X, three)
+    views = model.for_class("high", against="low"), model.for_class("high", against="low")
+    assert (explain.compare(*views, X).differences == 0.0).all()
+    with pytest.raises(TypeError, match="first must be an estimator where y is given"):
+        explain.compare(*views, X, y)
+
+
+def test_signed_products_too():
+    result = explain.compare(joint().subject, single().subject, joint().X, joint().y)
+    assert result.sizes[0] > 0.0
+    assert result.frame().shape == (5, 5)
+    assert result.plot(max_curves=2) is not None
+
+
+def test_bad_arguments_are_refused_in_words(pair, flats):
+    X, y = flats
+    counts = TSLRegressor(1, loss="poisson", early_stopping=False).fit(X[:100], np.abs(y[:100]))
+    with pytest.raises(ValueError, match="must predict the same thing"):
+        explain.compare(pair[0], counts, X)
+    with pytest.raises(TypeError, match="models must be two different names"):
+        explain.compare(pair[0], pair[1], X, models=("one", "one"))
+    with pytest.raises(ValueError, match=r"missing \['rooms'\]"):
+        explain.compare(*pair, X.drop(columns="rooms"))
+    with pytest.raises(ValueError, match="max_curves must be an integer >= 0"):
+        explain.compare(*pair, X, max_curves=-1)

@@ -1,0 +1,267 @@
+"""Changes that reach a wanted prediction: exact, the smallest, and within the data."""
+
+import sys
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seplearn import TSLClassifier, TSLRegressor, datasets, explain
+from tests.explained import NAMES, QUICK, every_case, joint, table, weighted_polars
+
+
+def known_bins(case, j):
+    """Bins of values that training rows had."""
+    bins = case.model.bins
+    frequencies, meanings = bins.frequencies[bins.axis(j)], bins.axes[j].describe().meanings
+    return [b for b, m in enumerate(meanings) if m in ("range", "level") and frequencies[b] > 0]
+
+
+def distance(bins, j, one, other):
+    """The share of the training rows between two bins, straight from its definition."""
+    f = bins.frequencies[bins.axis(j)]
+    n = int(bins.n_ordered[j])
+    if one < n and other < n:
+        low, high = sorted((one, other))
+        between = f[low] / 2 + f[low + 1 : high].sum() + f[high] / 2
+        return between / f[:n].sum()
+    return (f[one] + f[other]) / 2 + (1 - f[one] - f[other]) / 3
+
+
+def brute_force(case, row, target):
+    """The smallest size of every feature and pair that reaches the target, by trying all."""
+    bins, codes = case.model.bins, case.codes[[row]]
+    up = case.model.predict(codes)[0] < target
+    found = {}
+    for size in (1, 2):
+        for chosen in combinations(range(bins.n_axes), size):
+            grids = np.meshgrid(*(known_bins(case, j) for j in chosen), indexing="ij")
+            tried = np.repeat(codes, grids[0].size, axis=0)
+            for j, grid in zip(chosen, grids, strict=True):
+                tried[:, j] = grid.ravel()
+            moved = np.all([tried[:, j] != codes[0, j] for j in chosen], axis=0)
+            sums = case.model.predict(tried)
+            good = moved & ((sums >= target) if up else (sums <= target))
+            sizes = [
+                sum(distance(bins, j, codes[0, j], one[j]) for j in chosen) for one in tried[good]
+            ]
+            if sizes:
+                found[chosen] = min(sizes)
+    alone = {key[0]: size for key, size in found.items() if len(key) == 1}
+    return {
+        key: size
+        for key, size in found.items()
+        if len(key) == 1 or size < 0.9 * min(alone.get(j, np.inf) for j in key)
+    }
+
+
+@every_case
+def test_they_are_the_smallest_of_all(make):
+    case = make()
+    predictions = case.predict(case.X)
+    row = 5
+    for target in np.quantile(predictions, [0.1, 0.8]):
+        result = explain.counterfactual(case.subject, case.X, row, target=target, max_changes=99)
+        expected = brute_force(case, row, target)
+        assert expected
+        assert [c.size for c in result.changes] == pytest.approx(sorted(expected.values()))
+        for change in result.changes:
+            assert change.size == pytest.approx(expected[change.features])
+
+
+def test_the_values_given_have_the_prediction_given():
+    case = joint()
+    for row in (0, 7, 30):
+        now = case.predict(case.X)[row]
+        result = explain.counterfactual(case.subject, case.X, row, target=now + 1.0)
+        assert result.prediction == pytest.approx(now, rel=1e-12)
+        assert result.changes
+        for change in result.changes:
+            X = case.X[row : row + 1].copy()
+            for name, before, after in zip(
+                change.names, change.before, change.after, strict=True
+            ):  # fmt: skip
+                own = X[name].iloc[0]
+                assert before == own or (pd.isna(before) and pd.isna(own))
+                X[name] = [after]
+            assert case.predict(X)[0] == pytest.approx(change.prediction, rel=1e-9)
+            assert change.prediction >= now + 1.0
+
+
+def test_values_lie_within_the_data_and_have_few_digits():
+    X, y = datasets.rents(400, random_state=0)
+    model = TSLRegressor(n_stages=2, early_stopping=False, random_state=0).fit(X, y)
+    for target in (500, 1500):
+        changes = explain.counterfactual(model, X, 3, target=target).changes
+        assert changes
+        for change in changes:
+            for name, value in zip(change.names, change.after, strict=True):
+                if isinstance(value, str):
+                    assert value in set(X[name])
+                else:
+                    assert X[name].min() <= value <= X[name].max()
+                    assert len(str(value)) <= 6
+
+
+def test_fixed_features_stay():
+    case = joint()
+    now = case.predict(case.X)[2]
+    free = explain.counterfactual(case.subject, case.X, 2, target=now - 1.0)
+    first = free.changes[0].names[0]
+    result = explain.counterfactual(case.subject, case.X, 2, target=now - 1.0, fixed=first)
+    assert result.fixed == (first,)
+    assert all(first not in change.names for change in result.changes)
+    all_fixed = explain.counterfactual(case.subject, case.X, 2, target=now - 1.0, fixed=NAMES)
+    assert all_fixed.changes == ()
+    assert not all_fixed.is_reached
+
+
+def test_what_is_reached_needs_no_change():
+    case = joint()
+    now = case.predict(case.X)[4]
+    result = explain.counterfactual(case.subject, case.X, 4, target=now)
+    assert result.is_reached
+    assert result.changes == ()
+    assert result.plot() is not None
+
+
+def test_frames_hold_texts_and_numbers_in_every_library():
+    for case in (joint(), weighted_polars()):
+        frame = explain.counterfactual(case.subject, case.X, 3, target=1.5).frame()
+        assert len(frame) > 1
+        texts, numbers = list(frame.columns)[:6], list(frame.columns)[6:]
+        assert all(isinstance(value, str) for name in texts for value in frame[name])
+        assert numbers == ["size", "prediction"]
+        assert list(frame["size"]) == sorted(frame["size"])
+
+
+def test_out_of_reach_is_said_by_no_change():
+    case = joint()
+    result = explain.counterfactual(case.subject, case.X, 4, target=1e9)
+    assert not result.is_reached
+    assert result.changes == ()
+    assert result.wanted == "prediction of at least 1e+09"
+
+
+@pytest.fixture(scope="module")
+def classes():
+    X, y = table()
+    three = np.array(["low", "middle", "high"], dtype=object)[np.digitize(y, [-0.5, 0.8])]
+    options = QUICK | {"n_stages": 2}
+    return X, y, TSLClassifier(**options).fit(X, y > 0), TSLClassifier(**options).fit(X, three)
+
+
+def with_values(X, row, change):
+    one = X[row : row + 1].copy()
+    for name, value in zip(change.names, change.after, strict=True):
+        one[name] = [value]
+    return one
+
+
+def test_a_probability_or_a_class_of_two(classes):
+    X, _, model, _ = classes
+    row = int(np.argmin(np.abs(model.predict_proba(X)[:, 1] - 0.3)))
+    result = explain.counterfactual(model, X, row, target=0.7)
+    assert result.wanted == "probability of True of at least 0.7"
+    assert result.changes
+    for change in result.changes:
+        shown = model.predict_proba(with_values(X, row, change))[0, 1]
+        assert shown == pytest.approx(change.prediction, rel=1e-9)
+        assert shown >= 0.7
+    for target in (True, 1):  # the class, not a probability
+        turned = explain.counterfactual(model, X, row, target=target)
+        assert turned.wanted == "class True"
+        for change in turned.changes:
+            assert model.predict(with_values(X, row, change))[0]
+    assert explain.counterfactual(model, X, row, target=False).is_reached
+
+
+def test_one_of_several_classes(classes):
+    X, _, _, model = classes
+    row = int(np.flatnonzero(model.predict(X) == "low")[0])
+    result = explain.counterfactual(model, X, row, target="high")
+    assert result.response == "probability of high"
+    assert result.changes
+    k = model.classes_.tolist().index("high")
+    for change in result.changes:
+        other = with_values(X, row, change)
+        assert model.predict(other)[0] == "high"
+        assert model.predict_proba(other)[0, k] == pytest.approx(change.prediction, rel=1e-9)
+
+
+@pytest.mark.parametrize("target", [0.15, 0.6])
+def test_the_probability_of_one_of_several_classes(classes, target):
+    X, _, _, model = classes
+    shares = model.predict_proba(X)[:, model.classes_.tolist().index("middle")]
+    row = int(np.argmin(np.abs(shares - 0.35)))
+    result = explain.counterfactual(model, X, row, target=target, of_class="middle", fixed="pd")
+    assert (
+        result.wanted
+        == f"probability of middle of at {'least' if target > 0.5 else 'most'} {target}"
+    )
+    assert result.prediction == pytest.approx(shares[row], rel=1e-9)
+    assert result.changes
+    for change in result.changes:
+        assert "pd" not in change.names
+        found = model.predict_proba(with_values(X, row, change))[0, model.classes_ == "middle"]
+        assert found == pytest.approx(change.prediction, rel=1e-9)
+        assert (change.prediction >= target) == (target > 0.5)
+
+
+def test_the_view_of_one_class_against_another(classes):
+    X, _, _, model = classes
+    view = model.for_class("high", against="low")
+    row = int(np.argmin(view.decision_function(X)))
+    result = explain.counterfactual(view, X, row, target=0.5)
+    for change in result.changes:
+        assert view.decision_function(with_values(X, row, change))[0] >= 0.0
+    assert result.changes
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"target": "high"}, "target must be a finite number, got 'high'"),
+        ({"target": np.nan}, "target must be a finite number"),
+        ({"target": True}, "target must be a finite number"),
+        ({"target": [1.0, 2.0]}, "target must be a number or a class, got"),
+        ({"target": None}, "target must be a number or a class, got None"),
+        ({"fixed": "nobody"}, "feature must be one of"),
+        ({"row": 400}, "row must be an integer from 0 to 399"),
+        ({"max_changes": 0}, "max_changes must be an integer >= 1"),
+    ],
+)
+def test_bad_arguments_are_refused_in_words(change, message):
+    case = joint()
+    options = {"row": 0, "target": 1.0} | change
+    with pytest.raises((TypeError, ValueError), match=message.replace("(", r"\(")):
+        explain.counterfactual(case.subject, case.X, **options)
+
+
+def test_a_classifier_takes_probabilities_and_its_own_classes_only(classes):
+    X, _, two, three = classes
+    with pytest.raises(ValueError, match="a probability between 0 and 1 or one of the classes"):
+        explain.counterfactual(two, X, 0, target=2.0)
+    with pytest.raises(ValueError, match="target must be one of the classes"):
+        explain.counterfactual(three, X, 0, target=0.5)
+    with pytest.raises(
+        ValueError, match=r"target must be a probability between 0 and 1, got 1[.]5"
+    ):
+        explain.counterfactual(three, X, 0, target=1.5, of_class="high")
+    with pytest.raises(ValueError, match="of_class must be one of the classes"):
+        explain.counterfactual(three, X, 0, target=0.5, of_class="higher")
+    with pytest.raises(
+        ValueError, match="of_class must be None for a model that is not of several"
+    ):
+        explain.counterfactual(two, X, 0, target=0.5, of_class=True)
+
+
+def test_pairs_looked_at_in_parts_are_the_same(monkeypatch):
+    case = joint()
+    target = float(np.quantile(case.predict(case.X), 0.9))
+    whole = explain.counterfactual(case.subject, case.X, 5, target=target)
+    monkeypatch.setattr(sys.modules[explain.Change.__module__], "_BLOCK_CELLS", 7)
+    parts = explain.counterfactual(case.subject, case.X, 5, target=target)
+    assert [c.size for c in parts.changes] == [c.size for c in whole.changes]
+    assert any(len(c.features) == 2 for c in whole.changes)
