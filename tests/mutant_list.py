@@ -963,9 +963,11 @@ LOSS = Group(
 
 LOG_LOSS = Group(
     "losses/log_loss.py",
-    ("tests/losses/test_linked_losses.py",),
+    ("tests/losses/test_linked_losses.py", "tests/kernels/test_sweep.py"),
     (
         ("_RESTRAINT = 1e-4", "_RESTRAINT = 2e-4"),
+        ("max(math.sqrt(found), self.least_noise)", "max(found, self.least_noise)"),
+        ("max(math.sqrt(found), self.least_noise)", "math.sqrt(found)"),
         ("target - share - self.restraint * eta", "target - share"),
         ("(1.0 - share) + self.restraint, weight)", "(1.0 - share), weight)"),
         ("0.5 * self.restraint * eta**2", "self.restraint * eta**2"),

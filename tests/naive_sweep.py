@@ -65,6 +65,7 @@ class Rules:
     negligible: float = 0.1
     family: str = "squares"  # or "logistic", "poisson"
     restraint: float = 1e-4  # of log-odds
+    least_noise: float = 0.5  # of yes and no
 
 
 @dataclass
@@ -146,7 +147,8 @@ class Fit:
     def mean_square(self):
         """The noise: of yes and no half-way to one, as logs, and of counts at least one."""
         found = np.sum(self.huber * self.residual**2) / np.sum(self.weight)
-        noise = {"squares": found, "logistic": found**0.5, "poisson": max(found, 1.0)}
+        of_odds = max(found**0.5, self.rules.least_noise)
+        noise = {"squares": found, "logistic": of_odds, "poisson": max(found, 1.0)}
         return noise[self.rules.family]
 
 

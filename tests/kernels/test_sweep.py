@@ -142,7 +142,7 @@ def refined(fit, dtype=np.uint8):
     given = dict(vars(fit.rules))
     threshold, learns = given.pop("threshold"), given.pop("learns")
     squares = SquaredError() if math.isinf(threshold) else Huber(threshold)
-    logistic = LogLoss(given.pop("restraint"))
+    logistic = LogLoss(given.pop("restraint"), given.pop("least_noise"))
     loss = {"logistic": logistic, "poisson": Poisson()}.get(given.pop("family"), squares)
     rules = SweepRules(loss=loss, **(given | {"rate": given["rate"] * learns}))
     return carrier, curves, axes, rules
@@ -203,6 +203,7 @@ def check(fit, n_sweeps, dtype=np.uint8):
     assert_monotone(curves, axes)
 
 
+CERTAIN = {"family": "logistic", "size": 0.3, "effects": 3.0, "noise": 0.1}
 CASES: dict[str, Any] = {
     "plain": {},
     "damped learning": {"rate": 0.5},
@@ -230,6 +231,8 @@ CASES: dict[str, Any] = {
     "logistic": {"family": "logistic"},
     "logistic, main effects": {"family": "logistic", "effects": 1.0, "noise": 2.0},
     "logistic, far off": {"family": "logistic", "noise": 6.0, "log_mu": -9.0, "effects": 2.0},
+    "logistic, certain": CERTAIN,
+    "logistic, certain, no least": CERTAIN | {"least_noise": 0.0},
     "poisson": {"family": "poisson", "size": 0.5, "effects": 0.5},
     "poisson with offsets": {"family": "poisson", "size": 0.5, "offset": 1.0, "rate": 0.5},
     "poisson, far off": {"family": "poisson", "size": 0.5, "noise": 4.0, "effects": 1.0},

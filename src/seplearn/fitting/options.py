@@ -52,7 +52,8 @@ class FitOptions(TSLParameters):
     @property
     def loss_function(self) -> Loss:
         """What the parameter ``loss`` names, or the log-loss of a classifier."""
-        of_classes = LogLoss(OF_SEVERAL_CLASSES) if self.has_many_classes else LogLoss()
+        several = LogLoss(OF_SEVERAL_CLASSES, least_noise=0.0)
+        of_classes = several if self.has_many_classes else LogLoss()
         known = LOSSES | {LOG_LOSS: of_classes}
         return known[self.loss].with_shape(self.power, self.quantile)
 
