@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import click
 import narwhals as nw
@@ -47,7 +47,11 @@ from seplearn.cli.text import (
     wrapped,
 )
 from seplearn.cli.text import table as text_table
-from seplearn.estimators.base import SeparationEstimator
+from seplearn.estimators.base import (
+    KINDS_OF_INTERVALS,
+    NEEDS_HELD_OUT,
+    SeparationEstimator,
+)
 from seplearn.estimators.class_view import ClassView
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
@@ -85,11 +89,21 @@ _MOST_LIKELY = 10  # classes that are listed beside the one explained
 @click.option(
     "--interval",
     is_flag=True,
-    help="Add the ends of an interval for the mean, of a classifier for the probability of its "
-    "second class, of more classes for those of all; needs a model fitted with --n-bootstrap.",
+    help="Add the ends of an interval that holds the outcome with a probability of --level; of a "
+    "classifier an interval for the probability of its second class, of more classes for those of "
+    "all.",
 )
 @click.option(
-    "--level", default=0.9, show_default=True, help="Share of refits inside the interval."
+    "--kind",
+    type=click.Choice(KINDS_OF_INTERVALS.options),
+    help="What the interval is for: the outcome (default for numbers), or the mean (the only one "
+    "for classes), which needs a model fitted with --n-bootstrap.",
+)
+@click.option(
+    "--level",
+    default=0.9,
+    show_default=True,
+    help="Share of outcomes inside the interval; for the mean, of refits.",
 )
 @click.option(
     "--keep",
@@ -101,8 +115,9 @@ _MOST_LIKELY = 10  # classes that are listed beside the one explained
 @without_offset_option
 @missing_option
 def predict(
-    model: str, table: str, output: str, stages: bool, interval: bool, level: float,
-    keep: tuple[str, ...], offset: str | None, without_offset: bool, missing: tuple[str, ...],
+    model: str, table: str, output: str, stages: bool, interval: bool, kind: str | None,
+    level: float, keep: tuple[str, ...], offset: str | None, without_offset: bool,
+    missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Predict every row of TABLE with MODEL.
 
@@ -121,17 +136,14 @@ def predict(
         raise ValueError(f"--keep must not be a name that predictions have, got {clash[0]!r}")
     check_output(output, (model, table))
     estimator = open_model(model)
-    if interval and not (estimator.model_.is_constant or estimator.model_.replicates):
-        raise ValueError(
-            "--interval needs a model with bootstrap replicates: seplearn fit ... --n-bootstrap 100"
-        )
+    wanted = _interval(estimator, kind, level) if interval else None
     added = offset_column(estimator, offset, without_offset)
     n_rows = 0
     hidden = not is_terminal(sys.stderr)
     with TableWriter(output) as writer, tqdm(unit=" rows", disable=hidden, leave=False) as progress:
         for batch in feature_batches(estimator, table, keep, missing, added):
             columns = {name: batch.kept[name] for name in keep}  # as they are in the table
-            columns |= _predictions(estimator, batch, level if interval else None)
+            columns |= _predictions(estimator, batch, wanted)
             if stages:
                 columns |= _parts(estimator, batch)
             writer.write(pa.table(columns))
@@ -143,8 +155,33 @@ def predict(
         say(f"{n_rows:,} predictions in {output}", err=True)
 
 
+class _Interval(NamedTuple):
+    """What the ends of intervals are asked for."""
+
+    kind: str
+    level: float
+
+
+def _interval(estimator: SeparationEstimator, kind: str | None, level: float) -> _Interval:
+    """The interval that is asked for, if the model can tell it."""
+    of_classes = isinstance(estimator, TSLClassifier)
+    wanted = _Interval(kind or ("mean" if of_classes else "outcome"), level)
+    model = estimator.model_
+    if wanted.kind == "mean" and not (model.is_constant or model.replicates):
+        raise ValueError(
+            "--interval for the mean needs a model with bootstrap replicates: seplearn fit ... "
+            "--n-bootstrap 100"
+        )
+    if wanted.kind == "outcome" and not of_classes and model.spread is None:
+        raise ValueError(
+            f"--interval for the outcome {NEEDS_HELD_OUT}; --kind mean is for models fitted with "
+            "--n-bootstrap"
+        )
+    return wanted
+
+
 def _predictions(
-    estimator: SeparationEstimator, batch: Batch, level: float | None
+    estimator: SeparationEstimator, batch: Batch, interval: _Interval | None
 ) -> dict[str, Any]:
     """Predictions, of a classifier with the probability of every class, and intervals."""
     features, added = batch.features, batch.offset
@@ -157,8 +194,9 @@ def _predictions(
         columns = {"prediction": estimator.predict(features, added)}
     else:
         columns = {"prediction": estimator.predict(features)}
-    if level is not None:
-        ends = estimator.predict_interval(features, level, offset=added)
+    if interval is not None:
+        predict_interval = cast("Any", estimator).predict_interval
+        ends = predict_interval(features, interval.level, kind=interval.kind, offset=added)
         columns |= _ends(estimator, ends)
     return columns
 
