@@ -36,14 +36,14 @@ def test_exported_names():
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
-        "BagCurves", "Curve", "FeatureRole", "FeatureSummary", "Flip", "Importance",
+        "BagCurves", "Curve", "Drift", "FeatureRole", "FeatureSummary", "Flip", "Importance",
         "IndividualExpectation", "Interactions", "LocalExplanation", "MainEffects",
         "PaperImportance", "PartialDependence", "Reconstruction", "Response", "Roles",
-        "ShapleyValues",
+        "Segments", "ShapleyValues",
         "SignChange", "SizeChoice", "StageContributions", "StageCurves", "StageMap", "StageRoles",
-        "Summary", "TiltDiagnostics", "bags", "curves", "ice", "importance", "interactions",
-        "local", "main_effects", "maps", "partial_dependence", "reconstruct", "response", "roles",
-        "shapley",
+        "Summary", "TiltDiagnostics", "bags", "curves", "drift", "ice", "importance",
+        "interactions", "local", "main_effects", "maps", "partial_dependence", "reconstruct",
+        "response", "roles", "segments", "shapley",
         "size_path", "stages", "summary", "tilt",
     ]  # fmt: skip
     results = [getattr(explain, name) for name in explain.__all__]
@@ -53,10 +53,11 @@ def test_exported_names():
     assert figures | of_evaluations == set(plots.__all__)
     assert sorted(plots.__all__) == [
         "plot_bags", "plot_calibration", "plot_confusion", "plot_curve", "plot_curves",
-        "plot_gain", "plot_ice", "plot_importance", "plot_interactions", "plot_local",
+        "plot_drift", "plot_gain", "plot_ice", "plot_importance", "plot_interactions", "plot_local",
         "plot_main_effects", "plot_map", "plot_paper_importance", "plot_partial_dependence",
         "plot_precision_recall", "plot_reconstruction", "plot_response", "plot_roc", "plot_roles",
-        "plot_shapley", "plot_size_path", "plot_stages", "plot_summary", "plot_tilt",
+        "plot_segments", "plot_shapley", "plot_size_path", "plot_stages", "plot_summary",
+        "plot_tilt",
     ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from pyarrow import ArrowException, csv
 
 from seplearn import datasets
 from seplearn._errors import ModelFormatError
+from seplearn.cli.check import check
 from seplearn.cli.compile import compile_kernels
 from seplearn.cli.edit import edit, merge
 from seplearn.cli.export import export
@@ -71,6 +72,7 @@ def command_line() -> None:
     seplearn fit flats.csv --target rent -o rent.tsl   fit, and say what was found
     seplearn predict rent.tsl new.csv -o rents.csv     predict
     seplearn evaluate rent.tsl unseen.csv              how good is it?
+    seplearn check rent.tsl new.csv                    are new rows like the old ones?
     seplearn summary rent.tsl                          what does the model say?
     seplearn explain rent.tsl new.csv --row 3          why this prediction?
     seplearn report rent.tsl unseen.csv -o rent.html   a page to play with
@@ -123,6 +125,7 @@ for _command in (
     fit,
     predict,
     evaluate,
+    check,
     summary,
     explain,
     curves,

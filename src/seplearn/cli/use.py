@@ -13,6 +13,7 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from seplearn import explain as explanations
+from seplearn.cli.by_groups import by_groups, groups_as_json, groups_text
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
 from seplearn.cli.tables import (
@@ -261,11 +262,18 @@ def _class_parts(estimator: SeparationEstimator, features: pa.Table) -> dict[str
     metavar="LABEL",
     help="Of a model of more than two classes: the class whose calibration is shown.",
 )
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="Tell the error, mean prediction and mean outcome of each group of this column too, which "
+    "the model need not know.",
+)
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON.")
 @missing_option
 def evaluate(
     model: str, table: str, target: str | None, weight: str | None, offset: str | None,
-    without_offset: bool, label: str | None, as_json: bool, missing: tuple[str, ...],
+    without_offset: bool, label: str | None, by: str | None, as_json: bool,
+    missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Say how good the predictions of MODEL are for the rows of TABLE, whose outcomes are known.
 
@@ -273,6 +281,7 @@ def evaluate(
 
     \b
     seplearn evaluate rent.tsl unseen.csv
+    seplearn evaluate rent.tsl unseen.csv --by district
     """  # noqa: D301
     estimator = open_model(model)
     name = target or estimator.target_name_
@@ -280,10 +289,12 @@ def evaluate(
         raise ValueError("--target must name the column with the outcomes: the model knows none")
     class_views(estimator, label)  # raises for a class that the model has not
     added = offset_column(estimator, offset, without_offset)
-    rows = with_target(estimator, table, name, missing, added, weight)
+    rows = with_target(estimator, table, name, missing, added, weight, by)
     result = estimator.evaluate(rows.features, rows.y, rows.weight, offset=rows.offset)
+    groups = None if by is None else by_groups(estimator, rows, by)
     if as_json:
-        click.echo(json.dumps(result.to_plain()))
+        more = {} if groups is None else {"groups": groups_as_json(groups)}
+        click.echo(json.dumps(result.to_plain() | more))
         return
     say(f"{printable(name)}: {evaluation_text(result)}\n")
     if isinstance(result, ClassEvaluation):
@@ -295,6 +306,8 @@ def evaluate(
     say(calibration_text(result))
     if len(result.classes) == 2:
         say(f"\n{confusion_text(result)}")
+    if groups is not None:
+        say(f"\n{groups_text(groups)}")
 
 
 def _say_class_evaluation(

@@ -8,6 +8,7 @@ by name or by position.
 from seplearn.explain.bags import BagCurves, bags
 from seplearn.explain.curves import Curve, StageCurves, curves
 from seplearn.explain.dependence import PartialDependence, partial_dependence
+from seplearn.explain.drift import Drift, drift
 from seplearn.explain.effects import MainEffects, main_effects
 from seplearn.explain.ice import IndividualExpectation, ice
 from seplearn.explain.importance import Importance, importance
@@ -18,6 +19,7 @@ from seplearn.explain.paper_importance import PaperImportance
 from seplearn.explain.reconstruct import Reconstruction, reconstruct
 from seplearn.explain.response import Response, response
 from seplearn.explain.roles import FeatureRole, Roles, StageRoles, roles
+from seplearn.explain.segments import Segments, segments
 from seplearn.explain.shapley import ShapleyValues, shapley
 from seplearn.explain.signs import SignChange
 from seplearn.explain.size_path import SizeChoice, size_path
@@ -28,6 +30,7 @@ from seplearn.explain.tilt import Flip, TiltDiagnostics, tilt
 __all__ = [
     "BagCurves",
     "Curve",
+    "Drift",
     "FeatureRole",
     "FeatureSummary",
     "Flip",
@@ -41,6 +44,7 @@ __all__ = [
     "Reconstruction",
     "Response",
     "Roles",
+    "Segments",
     "ShapleyValues",
     "SignChange",
     "SizeChoice",
@@ -52,6 +56,7 @@ __all__ = [
     "TiltDiagnostics",
     "bags",
     "curves",
+    "drift",
     "ice",
     "importance",
     "interactions",
@@ -62,6 +67,7 @@ __all__ = [
     "reconstruct",
     "response",
     "roles",
+    "segments",
     "shapley",
     "size_path",
     "stages",
