@@ -64,6 +64,7 @@ from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import IDENTITY
 from seplearn.model.evaluation import ClassEvaluation
 from seplearn.report import write_report
+from seplearn.report.provenance import told_provenance
 
 _OWN_NAMES = ("prediction", "lower", "upper", "intercept", "offset", "sum")
 _OWN_BEGINNINGS = (
@@ -610,7 +611,11 @@ def info(model: str) -> None:
             f"reference rows: {0 if reference is None else len(reference.codes)}, "
             f"bootstrap replicates: {len(estimator.model_.replicates)}"
         ),
-        f"parameters: {_changed_parameters(estimator)}",
+        *(
+            printable(f"{what[0].lower()}{what[1:]}: {text}")
+            for what, text in told_provenance(estimator)
+            if what != "Target"
+        ),
     ]
     if estimator.evaluation_ is not None:
         lines.append(f"error when it was fitted: {evaluation_text(estimator.evaluation_)}")
@@ -649,12 +654,6 @@ def _meaning_of_sums(estimator: SeparationEstimator) -> list[str]:
     if own is not None:
         lines.append(f"offset: {'the log of ' if own.is_exposure else ''}column {own.name!r}")
     return lines
-
-
-def _changed_parameters(estimator: SeparationEstimator) -> str:
-    defaults = type(estimator)().get_params()
-    changed = {k: v for k, v in estimator.get_params().items() if v != defaults[k]}
-    return ", ".join(f"{k}={v!r}" for k, v in changed.items()) or "defaults"
 
 
 def _axes_text(estimator: SeparationEstimator) -> str:

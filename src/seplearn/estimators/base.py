@@ -33,6 +33,7 @@ from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import select_stages
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
+from seplearn.model.provenance import Provenance
 from seplearn.model.record import EditRecord, SizePath, StageRecord
 from seplearn.model.spread import OutcomeSpread
 from seplearn.table.columns import Table, open_table
@@ -58,8 +59,15 @@ class SeparationEstimator(BaseEstimator):
     offset_column_: OffsetColumn | None
     evaluation_: Any  # an Evaluation or None; ClassEvaluation of more than two classes
     fit_intercept: bool
+    provenance_: Provenance | None
 
-    def _store(self, schema: Schema, model: Model, history: list[StageRecord]) -> None:
+    def _store(
+        self,
+        schema: Schema,
+        model: Model,
+        history: list[StageRecord],
+        provenance: Provenance | None = None,
+    ) -> None:
         self.model_ = model
         self.history_ = history
         self.n_features_in_ = schema.n_features
@@ -71,6 +79,7 @@ class SeparationEstimator(BaseEstimator):
         self.target_name_ = schema.target
         self.offset_column_ = schema.offset
         self.evaluation_ = None
+        self.provenance_ = provenance
 
     def _plain_parameters(self) -> dict[str, Any]:
         """All parameters, numbers of any kind as int or float, which is what kernels know."""
@@ -290,7 +299,8 @@ class SeparationEstimator(BaseEstimator):
     def _with_model(self, model: Model, history: list[StageRecord] | None = None) -> Self:
         """An estimator like this one with another model; what was measured of this one is gone."""
         other = copy.copy(self)
-        other._store(self._schema, model, list(self.history_) if history is None else history)
+        kept = list(self.history_) if history is None else history
+        other._store(self._schema, model, kept, self.provenance_)
         return other
 
     def _start(self, schema: Schema, loss: Loss) -> Any:
@@ -398,6 +408,7 @@ class SeparationEstimator(BaseEstimator):
             self._kind,
             self.evaluation_,
             getattr(self, "classes_", None),
+            self.provenance_,
         )
         write_file(path, stored)
 

@@ -39,6 +39,7 @@ from seplearn.model.header import (
     read_record,
 )
 from seplearn.model.model import SeparationModel
+from seplearn.model.provenance import Provenance
 from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.reference import Reference
 from seplearn.model.spread import MOST_SCORES, OutcomeSpread
@@ -71,7 +72,8 @@ _OFFSET = "offset"  # of a model whose offsets came from a column with a name
 _SUMS = "sums"  # of a classifier of more than two classes: constant, stages, main effects of each
 _EDITS = "edits"  # of a model that was changed after its fit
 _SPREAD = "spread"  # of a model that knows how outcomes vary: single numbers of it
-_OPTIONAL = {_LINK, _CLASSES, _OFFSET, _SUMS, _EDITS, _SPREAD}
+_PROVENANCE = "provenance"  # of a model whose fit is known
+_OPTIONAL = {_LINK, _CLASSES, _OFFSET, _SUMS, _EDITS, _SPREAD, _PROVENANCE}
 _SPREAD_NUMBERS = ("constant", "least", "most")
 _LABELS = "integer_labels"  # of columns that were numbered, not named
 _LARGEST_LOG_FACTOR = 1500.0  # twice the log of the smallest factor that a fit makes
@@ -91,6 +93,7 @@ class StoredModel:
     estimator: str = "TSLRegressor"
     evaluation: Evaluation | ClassEvaluation | None = None
     classes: Labels | None = None
+    provenance: Provenance | None = None
 
 
 def write_file(path: str | os.PathLike[str], stored: StoredModel) -> None:
@@ -162,6 +165,8 @@ def encode(stored: StoredModel) -> bytes:
         header[_OFFSET] = stored.schema.offset._asdict()
     if stored.model.edits:
         header[_EDITS] = [record.to_plain() for record in stored.model.edits]
+    if stored.provenance is not None:
+        header[_PROVENANCE] = stored.provenance.to_plain()
     spread = models[0].spread
     if spread is not None:
         header[_SPREAD] = {name: getattr(spread, name) for name in _SPREAD_NUMBERS}
@@ -352,7 +357,7 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
     offset = _read_offset(header.pop(_OFFSET, None))
     sums = header.pop(_SUMS, None)
     edits = read_edits(header.pop(_EDITS, []))
-    spread = header.pop(_SPREAD, None)
+    spread, provenance = header.pop(_SPREAD, None), header.pop(_PROVENANCE, None)
     table(header, _HEADER, "the header")
     require(type(link) is str and link in LINKS, "unknown link")
     require((link == SOFTMAX.name) == (sums is not None), "sums belong to several classes")
@@ -391,6 +396,7 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
         header["estimator"],
         None if kept is None else _evaluation(kept, model),
         None if classes is None else read_labels(classes),
+        None if provenance is None else Provenance.from_plain(provenance),
     )
 
 
