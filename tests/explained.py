@@ -285,7 +285,6 @@ EXPLANATIONS = {
     "shapley": lambda model, X: explain.shapley(model, X[:4]),
     "interactions": lambda model, X: explain.interactions(model),
     "summary": lambda model, X: explain.summary(model),
-    "drift": explain.drift,
 }
 # Of a model with main effects.
 EFFECTS = {"main_effects": lambda model, X: explain.main_effects(model)}

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from seplearn import TSLClassifier, TSLRegressor, explain, load_model
@@ -124,3 +125,15 @@ def test_the_command_answers_pipelines(model, tmp_path):
     assert [row["psi"] for row in told["features"]] == pytest.approx(expected.psi.tolist())
     assert run("check", path, tmp_path / "none.csv").exit_code == 2
     assert run("check", path, tmp_path / "new.csv", "--psi", "0").exit_code == 2
+
+
+def test_frames_are_of_the_training_library_and_figures_show_what_drifted_first(model):
+    X, y = table(300, 0)
+    twin = TSLRegressor(n_stages=1, early_stopping=False, random_state=0).fit(pl.DataFrame(X), y)
+    frame = explain.drift(twin, pl.DataFrame(X)).frame()
+    assert isinstance(frame, pl.DataFrame)
+    assert pl.Object not in frame.dtypes
+    figure = explain.drift(model, X.assign(few=np.nan)).plot(max_features=2)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert len(labels) == 2
+    assert labels[0] == "few"

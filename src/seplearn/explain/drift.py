@@ -194,6 +194,7 @@ def drift_of(subject: Subject, counts: RowCounts, *, psi: Any, unlike: Any) -> D
         **numbers,
         limit=limits[0],
         library=subject.schema.library,
+        quantity=subject.quantity,
     )
 
 
