@@ -38,7 +38,7 @@ def test_widths_follow_the_row_so_that_the_share_holds_where_noise_is_small_or_l
     X, y = table(4000, 1)
     ends = fitted.predict_interval(X)
     quiet, loud = X[:, 0] < -0.5, X[:, 0] > 0.5
-    # One width for all would hold nearly every quiet outcome, and 0.75 of the loud ones.
+    # One width for all would hold them all where it is quiet, and 0.69 of them where it is loud.
     assert 0.86 < share_inside(ends[quiet], y[quiet]) < 0.97
     assert 0.85 < share_inside(ends[loud], y[loud]) < 0.95
     widths = ends[:, 1] - ends[:, 0]
