@@ -121,6 +121,7 @@ benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks growth --rivals ebm --timeout 2400
 	$(BIN)/python -m benchmarks report --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.coverage
+	$(BIN)/python -m benchmarks.outcomes --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.steadiness --data-dir $(DATA)
 	$(BIN)/python -m benchmarks.shapley_speed
 	$(BIN)/python -m benchmarks.onnx_speed

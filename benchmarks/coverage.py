@@ -51,7 +51,7 @@ def one_repetition(seed: int) -> dict[str, float]:
         low, high = np.log(curve.bands["backbone"][:, :-1])
         inside = (low <= means) & (means <= high)
         out[f"x{j + 1}"] = float(np.sum(counts * inside) / counts.sum())
-    low, high = model.predict_interval(X, LEVEL).T
+    low, high = model.predict_interval(X, LEVEL, kind="mean").T
     return out | {"prediction": float(np.mean((low <= truth) & (truth <= high)))}
 
 

@@ -38,6 +38,14 @@ def substitutions() -> dict[str, str]:
     values["coverage_nominal"] = _text(coverage.get("nominal"), ".0%")
     for key in ("x1", "x2", "prediction"):
         values[f"coverage_{key}"] = _text(coverage.get("coverage", {}).get(key), ".0%")
+    outcomes = _json("outcomes").get("summary", {})
+    for key in ("nominal", "median_coverage", "worst_coverage", "lightgbm_median_coverage"):
+        values[f"outcomes_{key}"] = _text(outcomes.get(key), ".1%")
+    for key in ("tables", "within_3_points", "better_scores"):
+        values[f"outcomes_{key}"] = _text(outcomes.get(key), "d")
+    for key in ("median_width_ratio", "median_score_ratio"):
+        values[f"outcomes_{key}"] = _text(outcomes.get(key), ".2f")
+    values["outcomes_worst_table"] = outcomes.get("worst_table", NOT_MEASURED)
     steadiness = _json("steadiness").get("summary", {})
     values["steadiness"] = _text(steadiness.get("median_correlation"), ".2f")
     paper = _json("speed").get("1,000,000 x 10", {})

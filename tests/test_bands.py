@@ -24,7 +24,10 @@ def fitted():
 
 def test_intervals_hold_the_prediction_mostly_and_nest(fitted):
     model, X, _ = fitted
-    narrow, wide = model.predict_interval(X, 0.5), model.predict_interval(X, 0.95)
+    narrow, wide = (
+        model.predict_interval(X, 0.5, kind="mean"),
+        model.predict_interval(X, 0.95, kind="mean"),
+    )
     assert narrow.shape == (600, 2)
     assert (wide[:, 0] <= narrow[:, 0]).all()
     assert (narrow[:, 1] <= wide[:, 1]).all()
@@ -45,16 +48,18 @@ def test_replicates_are_models_of_the_same_stages(fitted):
 
 def test_bands_are_saved_scaled_and_independent_of_threads(fitted, tmp_path):
     model, X, y = fitted
-    interval = model.predict_interval(X)
+    interval = model.predict_interval(X, kind="mean")
     model.save(tmp_path / "m.tsl")
-    np.testing.assert_array_equal(load_model(tmp_path / "m.tsl").predict_interval(X), interval)
+    np.testing.assert_array_equal(
+        load_model(tmp_path / "m.tsl").predict_interval(X, kind="mean"), interval
+    )
     threads = TSLRegressor(**OPTIONS, n_jobs=2).fit(X, y)
-    np.testing.assert_array_equal(threads.predict_interval(X), interval)
+    np.testing.assert_array_equal(threads.predict_interval(X, kind="mean"), interval)
     many = np.concatenate([X] * (10_000 // len(X) + 1))  # more rows than are predicted at a time
     again = np.concatenate([interval] * (10_000 // len(X) + 1))
-    np.testing.assert_array_equal(model.predict_interval(many), again)
+    np.testing.assert_array_equal(model.predict_interval(many, kind="mean"), again)
     scaled = TSLRegressor(**OPTIONS).fit(X, 4.0 * y)
-    np.testing.assert_allclose(scaled.predict_interval(X), 4.0 * interval, rtol=1e-9)
+    np.testing.assert_allclose(scaled.predict_interval(X, kind="mean"), 4.0 * interval, rtol=1e-9)
 
 
 def test_curves_have_bands_and_they_are_drawn(fitted):
@@ -75,7 +80,7 @@ def test_curves_have_bands_and_they_are_drawn(fitted):
 def test_one_rule_for_the_level_of_every_band(fitted, level):
     model, X, _ = fitted
     for call in (
-        lambda: model.predict_interval(X, level),
+        lambda: model.predict_interval(X, level, kind="mean"),
         lambda: explain.curves(model, 0, level=level),
     ):
         with pytest.raises(ValueError, match="level must be a number between 0 and 1, got"):
@@ -85,5 +90,5 @@ def test_one_rule_for_the_level_of_every_band(fitted, level):
 def test_what_needs_replicates_says_so(fitted):
     _, X, y = fitted
     bare = TSLRegressor(n_stages=1, early_stopping=False).fit(X, y)
-    with pytest.raises(ValueError, match="predict_interval needs bootstrap replicates"):
-        bare.predict_interval(X)
+    with pytest.raises(ValueError, match=r"predict_interval\(kind='mean'\) needs bootstrap"):
+        bare.predict_interval(X, kind="mean")

@@ -30,20 +30,21 @@ ROOT = Path(__file__).parents[1]
 def test_exported_names():
     assert sorted(seplearn.__all__) == [
         "Branch", "ClassEvaluation", "ClassModels", "ClassView", "Edit", "EditEffect", "EditRecord",
-        "Evaluation", "ModelFormatError", "Scorecard", "SepALSRegressor", "SeparationModel",
-        "SizePath", "Stage", "StageRecord", "TSLClassifier", "TSLRegressor", "__version__",
-        "datasets", "explain", "load_model", "merge", "report",
+        "Evaluation", "ModelFormatError", "Provenance", "Scorecard", "SepALSRegressor",
+        "SeparationModel", "SizePath", "Stage", "StageRecord", "TSLClassifier",
+        "TSLRegressor", "__version__", "datasets", "explain", "load_model", "merge", "report",
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
-        "BagCurves", "Change", "Comparison", "Counterfactual", "Curve", "FeatureCard",
+        "BagCurves", "Change", "Comparison", "Counterfactual", "Curve", "Drift", "FeatureCard",
         "FeatureRole", "FeatureSummary", "Flip", "Importance", "IndividualExpectation",
         "Interactions", "LocalExplanation", "MainEffects", "PaperImportance", "PartialDependence",
-        "Partner", "Reconstruction", "Response", "Roles", "ShapleyValues", "SignChange",
+        "Partner", "Reconstruction", "Response", "Roles", "Segments", "ShapleyValues", "SignChange",
         "SizeChoice", "StageContributions", "StageCurves", "StageMap", "StageRoles", "Summary",
-        "TiltDiagnostics", "bags", "card", "compare", "counterfactual", "curves", "ice",
+        "TiltDiagnostics", "bags", "card", "compare", "counterfactual", "curves", "drift", "ice",
         "importance", "interactions", "local", "main_effects", "maps", "partial_dependence",
-        "reconstruct", "response", "roles", "shapley", "size_path", "stages", "summary", "tilt",
+        "reconstruct", "response", "roles", "segments", "shapley", "size_path", "stages", "summary",
+        "tilt",
     ]  # fmt: skip
     results = [getattr(explain, name) for name in explain.__all__]
     figures = {r._figure for r in results if hasattr(r, "_figure")}
@@ -52,11 +53,11 @@ def test_exported_names():
     assert figures | of_evaluations == set(plots.__all__)
     assert sorted(plots.__all__) == [
         "plot_bags", "plot_calibration", "plot_card", "plot_comparison", "plot_confusion",
-        "plot_counterfactual", "plot_curve", "plot_curves", "plot_gain", "plot_ice",
+        "plot_counterfactual", "plot_curve", "plot_curves", "plot_drift", "plot_gain", "plot_ice",
         "plot_importance", "plot_interactions", "plot_local", "plot_main_effects", "plot_map",
         "plot_paper_importance", "plot_partial_dependence", "plot_precision_recall",
-        "plot_reconstruction", "plot_response", "plot_roc", "plot_roles", "plot_shapley",
-        "plot_size_path", "plot_stages", "plot_summary", "plot_tilt",
+        "plot_reconstruction", "plot_response", "plot_roc", "plot_roles", "plot_segments",
+        "plot_shapley", "plot_size_path", "plot_stages", "plot_summary", "plot_tilt",
     ]  # fmt: skip
 
 

@@ -38,11 +38,13 @@ explain.partial_dependence(model, 0).plot()
 # been chosen.
 
 X_new, mean_new = draw(300)
-low, high = model.predict_interval(X_new, level=0.9).T
+low, high = model.predict_interval(X_new, level=0.9, kind="mean").T
 inside = (low <= mean_new) & (mean_new <= high)
 outcomes = mean_new + random.normal(0, 0.5, size=300)
 print(f"true mean inside: {inside.mean():.0%} of the rows")
 print(f"new outcome inside: {((low <= outcomes) & (outcomes <= high)).mean():.0%}")
+below, above = model.predict_interval(X_new, level=0.9).T  # for outcomes, from rows held out
+print(f"inside the interval for outcomes: {((below <= outcomes) & (outcomes <= above)).mean():.0%}")
 
 figure, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
 order = np.argsort(mean_new)[::4]

@@ -113,7 +113,7 @@ def test_predict_writes_what_the_model_predicts(files, tmp_path):
     for name in ("out.csv", "out.parquet"):
         target = tmp_path / name
         done = run("predict", files / "rent.tsl", files / "unseen.parquet", "-o", target,
-                   "--stages", "--interval", "--level", "0.8")  # fmt: skip
+                   "--stages", "--interval", "--kind", "mean", "--level", "0.8")  # fmt: skip
         assert done.exit_code == 0, done.output
         assert done.stdout == ""
         frame = pd.read_csv(target) if name.endswith("csv") else pd.read_parquet(target)
@@ -421,7 +421,23 @@ BAD = [
     (["predict", "{d}/rent.tsl", "{d}/norows.csv"], "has no rows"),
     (["predict", "{d}/rent.tsl", "{d}/unseen.csv", "-o", "{d}/x.txt"], ".csv or .parquet"),
     (["predict", "{d}/rent.tsl", "{d}/unseen.csv", "--keep", "x"], "must have the columns ['x']"),
-    (["predict", "{d}/rent.tsl", "{d}/unseen.csv", "--interval", "--level", "2"], "level must be"),
+    (
+        [
+            "predict",
+            "{d}/rent.tsl",
+            "{d}/unseen.csv",
+            "--interval",
+            "--kind",
+            "mean",
+            "--level",
+            "2",
+        ],
+        "level must be",
+    ),
+    (
+        ["predict", "{d}/rent.tsl", "{d}/unseen.csv", "--interval", "-o", "{d}/none.csv"],
+        "--interval for the outcome needs a fit that held rows out",
+    ),
     (["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--row", "999"], "0 to 199"),
     (["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--row", "-1"], "--row"),
     (["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--fixed", "area"], "come with --wanted"),

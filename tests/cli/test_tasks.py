@@ -95,6 +95,8 @@ def test_predict_writes_classes_and_probabilities(folder, classifier):
     np.testing.assert_allclose(parts, found["sum"].astype(float), atol=1e-9)
     ends = found[["lower", "upper"]].astype(float)
     np.testing.assert_allclose(ends, model.predict_interval(X), rtol=1e-12)
+    refused = run("predict", classifier, folder / "all.csv", "--interval", "--kind", "outcome")
+    assert "predict_proba says how likely" in refused.stderr
     clash = run("predict", classifier, folder / "all.csv", "--keep", "sum")
     assert "--keep must not be a name that predictions have, got 'sum'" in clash.stderr
 
@@ -170,7 +172,7 @@ def test_counts_take_their_exposure_from_a_column(folder, counts):
     assert list(model.feature_names_in_) == ["a", "b"]
     assert model.offset_column_ == ("years", True)
     X, offset = table[["a", "b"]], np.log(table["years"])
-    done = run("predict", counts, folder / "all.csv", "--stages", "--interval")
+    done = run("predict", counts, folder / "all.csv", "--stages", "--interval", "--kind", "mean")
     found = pd.DataFrame(rows(done.stdout)).astype(float)
     np.testing.assert_allclose(found["prediction"], model.predict(X, offset), rtol=1e-9)
     np.testing.assert_allclose(np.exp(found["sum"]), found["prediction"], rtol=1e-9)

@@ -359,14 +359,14 @@ def test_bands_follow_an_edit():
     X, _ = table()
     model = fitted()
     changed = model.edit().clip("area", (50, 100)).drop_stage(0).apply(reason="r")
-    bands = changed.predict_interval(X)
+    bands = changed.predict_interval(X, kind="mean")
     assert len(changed.model_.replicates) == 4
     assert np.isfinite(bands).all()
     high = bins_of(model, "area", [100.0, 1e9])
-    inside, outside = changed.predict_interval(high)
+    inside, outside = changed.predict_interval(high, kind="mean")
     np.testing.assert_allclose(outside, inside, rtol=1e-12)
     with pytest.raises(ValueError, match="merge_stages and recalibrate"):
-        model.edit().recalibrate(*table()).apply(reason="r").predict_interval(X)
+        model.edit().recalibrate(*table()).apply(reason="r").predict_interval(X, kind="mean")
 
 
 def test_edits_are_told_everywhere(tmp_path):

@@ -130,8 +130,8 @@ def test_a_merged_model_is_explained_edited_and_has_bands():
     np.testing.assert_allclose(shares.base + shares.values.sum(axis=1), both.predict(X), rtol=1e-9)
     assert "x" in str(explain.summary(both))
     assert len(both.model_.replicates) == 2
-    centre = np.mean([one.predict_interval(X) for one in pair("squares")], axis=0)
-    assert np.isfinite(both.predict_interval(X) - centre).all()
+    centre = np.mean([one.predict_interval(X, kind="mean") for one in pair("squares")], axis=0)
+    assert np.isfinite(both.predict_interval(X, kind="mean") - centre).all()
     changed = both.edit().flatten("x", stage=0).apply(reason="r")
     assert [record.operation for record in changed.edits_] == ["merge", "flatten"]
 

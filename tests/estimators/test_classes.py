@@ -276,7 +276,7 @@ def test_bands_of_probabilities():
     )
     assert inside.mean() > 0.5
     assert len(model.model_.replicates) == 4
-    with pytest.raises(ValueError, match="predict_interval needs bootstrap replicates"):
+    with pytest.raises(ValueError, match="needs bootstrap replicates"):
         fitted().predict_interval(X)
 
 

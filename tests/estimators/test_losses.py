@@ -280,7 +280,7 @@ def test_lambda_are_not_refitted_to_a_log(amounts):
 def test_intervals_of_rates_are_rates(insured):
     X, years, y = insured
     model = TSLRegressor(**QUICK, loss="poisson", n_bootstrap=4).fit(X, y, offset=np.log(years))
-    low, high = model.predict_interval(X).T
+    low, high = model.predict_interval(X, kind="mean").T
     assert (low > 0.0).all()
     assert (low <= high).all()
 

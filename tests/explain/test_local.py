@@ -192,7 +192,7 @@ def test_bands_are_quantiles_over_the_replicates():
     predictions = [m.predict(codes)[0] for m in case.model.replicates]
     assert_close(result.bands, naive.band(parts, 0.5))
     assert_close(result.interval, naive.band(predictions, 0.5))
-    assert_close(result.interval, case.subject.predict_interval(case.X[7:8], 0.5)[0])
+    assert_close(result.interval, case.subject.predict_interval(case.X[7:8], 0.5, kind="mean")[0])
     plain = explain.local(joint().subject, case.X)
     assert plain.bands is None
     assert plain.effect_bands is None

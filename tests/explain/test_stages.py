@@ -152,7 +152,11 @@ def test_a_part_of_the_stages_is_their_sum(make, kept):
 def test_the_original_is_left_as_it_is():
     case = bands()
     X, y = case.X, case.y
-    before = (case.subject.predict(X), case.subject.predict_interval(X), case.subject.history_)
+    before = (
+        case.subject.predict(X),
+        case.subject.predict_interval(X, kind="mean"),
+        case.subject.history_,
+    )
     model = case.subject.model_
     for small in (
         case.subject.select_stages([1]),
@@ -163,7 +167,11 @@ def test_the_original_is_left_as_it_is():
         assert len(small.stages_) == 1
         assert small.get_params() == case.subject.get_params()
     assert case.subject.model_ is model
-    after = (case.subject.predict(X), case.subject.predict_interval(X), case.subject.history_)
+    after = (
+        case.subject.predict(X),
+        case.subject.predict_interval(X, kind="mean"),
+        case.subject.history_,
+    )
     assert_same(before, after)
 
 
@@ -175,7 +183,10 @@ def test_replicates_and_bags_are_reduced_too():
     ]
     found = [r.predict(case.codes) for r in small.model_.replicates]
     assert_close(found, expected)
-    assert_close(small.predict_interval(case.X, 0.5).T, np.quantile(expected, (0.25, 0.75), axis=0))
+    assert_close(
+        small.predict_interval(case.X, 0.5, kind="mean").T,
+        np.quantile(expected, (0.25, 0.75), axis=0),
+    )
     bagged = paper().subject.select_stages([2, 0])
     assert_same(explain.bags(bagged, 0).backbones, explain.bags(paper().subject, 2).backbones)
     assert_same(explain.bags(bagged, 1).kept, explain.bags(paper().subject, 0).kept)

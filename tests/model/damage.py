@@ -215,7 +215,9 @@ def _subjects(model, X):
     if not hasattr(model, "classes_"):
         model.evaluate(X, np.arange(len(X)))
         if model.model_.replicates:
-            assert np.isfinite(model.predict_interval(X)).all()
+            assert np.isfinite(model.predict_interval(X, kind="mean")).all()
+        if model.model_.spread is not None:
+            assert np.isfinite(model.predict_interval(X, 0.1)).all()
         _export(model)
         return [model]
     labels = model.classes_.tolist()

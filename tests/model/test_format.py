@@ -76,7 +76,9 @@ def test_a_loaded_model_is_the_model(options, tmp_path):
     assert again.size_paths_ == model.size_paths_
     assert len(again.size_paths_) == (2 if options.get("early_stopping") else 0)
     if options.get("n_bootstrap"):
-        np.testing.assert_array_equal(again.predict_interval(frame), model.predict_interval(frame))
+        np.testing.assert_array_equal(
+            again.predict_interval(frame, kind="mean"), model.predict_interval(frame, kind="mean")
+        )
     assert again.history_ == model.history_
     staged = [m.staged_predict(frame) if m.refine == "scalars" else () for m in (again, model)]
     for one, other in zip(*staged, strict=True):
@@ -170,7 +172,11 @@ def test_files_of_every_version_load_for_ever(path):
     if "edits" in expected:
         assert [str(record) for record in model.edits_] == expected["edits"]
     if "intervals" in expected:
-        np.testing.assert_allclose(model.predict_interval(table), expected["intervals"], rtol=1e-12)
+        np.testing.assert_allclose(
+            model.predict_interval(table, kind="mean"), expected["intervals"], rtol=1e-12
+        )
+    if "outcomes" in expected:
+        np.testing.assert_allclose(model.predict_interval(table), expected["outcomes"], rtol=1e-12)
 
 
 def test_there_are_golden_files():

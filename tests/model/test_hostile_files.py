@@ -99,10 +99,43 @@ def test_main_effects_that_are_none_are_refused(change, message):
         decode(joined(header, arrays, checksum), "file")
 
 
+def _descending(arrays):
+    arrays["spread_scores"] = arrays["spread_scores"][::-1].copy()
+
+
+def _too_few(arrays):
+    arrays["spread_by_prediction"] = arrays["spread_by_prediction"][1:].copy()
+
+
+def _none(arrays):
+    arrays["spread_scores"] = np.empty(0)
+
+
+def _half(arrays):
+    for name in ("spread_scores", "spread_curves", "spread_edges", "spread_by_prediction"):
+        del arrays[name]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_descending, "must ascend"),
+        (_too_few, "spread_by_prediction"),
+        (_none, "number of scores"),
+        (_half, "spread of outcomes"),
+    ],
+)
+def test_spreads_of_outcomes_that_are_none_are_refused(change, message):
+    header, arrays, checksum = parts((GOLDEN / "outcomes-v4.tsl").read_bytes())
+    change(arrays)
+    with pytest.raises(ModelFormatError, match=message):
+        decode(joined(header, arrays, checksum), "file")
+
+
 def test_files_of_version_3_have_no_main_effects():
     header, arrays, checksum = parts(OLDEST.read_bytes())
     arrays["effects"] = np.zeros(len(arrays["frequencies"]))
-    with pytest.raises(ModelFormatError, match="main effects belong to files from version 4 on"):
+    with pytest.raises(ModelFormatError, match="belong to files from version 4 on"):
         decode(joined(header, arrays, checksum), "file")
 
 

@@ -5,11 +5,14 @@ The parameters of the estimator are options: names, rules, defaults and texts co
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -50,6 +53,7 @@ from seplearn.losses.links import LOG
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.table.schema import OffsetColumn
 
+_LONGEST_DATE = 200
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # Defaults that differ from those of the estimator.
@@ -223,13 +227,23 @@ def _in_a_shell(text: str) -> str:
     help="Rows on which the error is measured: a share of TABLE to hold out, or another table. The "
     "model that is saved is fitted to all rows of TABLE. 0 measures no error.",
 )
+@click.option(
+    "--date",
+    metavar="TEXT|now",
+    help="A date to remember in the model; without it what SOURCE_DATE_EPOCH says, if anything, so "
+    "that the same fit gives the same file.",
+)
+@click.option(
+    "--hash-table", is_flag=True, help="Remember the SHA-256 of the file TABLE in the model."
+)
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @estimator_options
 def fit(
     table: str, target: str, task: str, output: str | None, exclude: tuple[str, ...],
     categorical: tuple[str, ...], missing: tuple[str, ...], weight: str | None,
     exposure: str | None, offset: str | None, class_weight: str | None,
-    monotone: tuple[str, ...], validation: str, quiet: bool, **parameters: Any,
+    monotone: tuple[str, ...], validation: str, date: str | None, hash_table: bool, quiet: bool,
+    **parameters: Any,
 ) -> None:  # fmt: skip
     """Fit a model to TABLE and say what it found.
 
@@ -243,6 +257,7 @@ def fit(
     """  # noqa: D301
     if output is not None:
         check_output(output, (table, validation))
+    origin = _origin(table, date, hash_table, exclude)
     share, constraints = _share(validation), directions(monotone)
     roles = _Roles(target, weight, _offset(exposure, offset), exclude, categorical, missing, task)
     held_out = [] if share is not None else column_names(_in_a_file(validation))
@@ -268,11 +283,32 @@ def fit(
         evaluation = model.evaluate(rows.features, rows.y, offset=rows.offset)
     model.set_params(verbose=0)
     model.evaluation_ = evaluation
+    assert model.provenance_ is not None  # it was fitted here
+    model.provenance_ = replace(model.provenance_, **origin)
     if output is not None:
         model.save(output)
     _print_summary(model, data, evaluation, validation if share is None else "rows held out")
     saved = "not saved: -o model.tsl does it" if output is None else f"saved to {output}"
     say(saved, err=True)
+
+
+def _origin(
+    table: str, date: str | None, hash_table: bool, exclude: tuple[str, ...]
+) -> dict[str, Any]:
+    """What a model is to remember of where it comes from, beside what its fit knows."""
+    origin: dict[str, Any] = {"excluded": tuple(exclude)}
+    if date is not None:
+        text = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if date == "now" else date.strip()
+        if not 0 < len(text) <= _LONGEST_DATE:
+            rule = f"'now' or a text of at most {_LONGEST_DATE} letters"
+            raise ValueError(f"--date must be {rule}, got {date!r}")
+        origin["date"] = text
+    if hash_table:
+        if table == PIPE:
+            raise ValueError("--hash-table needs a table in a file, got a pipe")
+        with Path(table).open("rb") as file:
+            origin["table_sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
+    return origin
 
 
 def _offset(exposure: str | None, offset: str | None) -> OffsetColumn | None:

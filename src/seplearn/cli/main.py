@@ -16,6 +16,7 @@ from pyarrow import ArrowException, csv
 
 from seplearn import datasets
 from seplearn._errors import ModelFormatError
+from seplearn.cli.check import check
 from seplearn.cli.compare import compare
 from seplearn.cli.compile import compile_kernels
 from seplearn.cli.edit import edit, merge
@@ -72,6 +73,7 @@ def command_line() -> None:
     seplearn fit flats.csv --target rent -o rent.tsl   fit, and say what was found
     seplearn predict rent.tsl new.csv -o rents.csv     predict
     seplearn evaluate rent.tsl unseen.csv              how good is it?
+    seplearn check rent.tsl new.csv                    are new rows like the old ones?
     seplearn summary rent.tsl                          what does the model say?
     seplearn explain rent.tsl new.csv --row 3          why this prediction?
     seplearn report rent.tsl unseen.csv -o rent.html   a page to play with
@@ -125,6 +127,7 @@ for _command in (
     fit,
     predict,
     evaluate,
+    check,
     summary,
     explain,
     curves,

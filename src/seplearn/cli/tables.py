@@ -418,12 +418,16 @@ def one_row(
 
 
 class Outcomes(NamedTuple):
-    """Rows with a target: features, the target (None if the table has none), offsets, weights."""
+    """Rows with a target: features, the target (None if the table has none), offsets, weights.
+
+    And a column that was asked for besides.
+    """
 
     features: pa.Table
     y: Any
     offset: FloatArray | None
     weight: FloatArray | None
+    kept: pa.ChunkedArray | None = None
 
 
 def with_target(
@@ -433,8 +437,9 @@ def with_target(
     missing: tuple[str, ...] = (),
     offset: OffsetColumn | None = None,
     weight: str | None = None,
+    keep: str | None = None,
 ) -> Outcomes:
-    """All rows of a table, and their target if it has one."""
+    """All rows of a table, and their target if it has one; and a column to ``keep``."""
     name = target or model.target_name_
     with opened(path) as table:
         features = _Features(model, table, path, missing)
@@ -446,12 +451,14 @@ def with_target(
         offsets = _Offsets(offset, table, path, missing) if needed and offset else None
         weights = None if weight is None else _NumberColumn(weight, table, path, missing)
         others = [one.name for one in (offsets, weights) if one is not None]
+        others += [] if keep is None else [keep]
         parts = [
             (
                 features.read(part, row),
                 None if outcomes is None else outcomes.read(part, row),
                 None if offsets is None else offsets.read(part, row),
                 None if weights is None else weights.read(part, row),
+                None if keep is None else _kept_column(part[keep], table, missing),
             )
             for row, part in table.parts(features.columns_to_read((*asked, *others)))
         ]
@@ -460,9 +467,16 @@ def with_target(
     features.note_markers()
     if outcomes is not None:
         outcomes.note()
-    rows, *rest = zip(*parts, strict=True)
+    rows, *rest, copied = zip(*parts, strict=True)
     y, added, weighed = (None if one[0] is None else np.concatenate(one) for one in rest)
-    return Outcomes(pa.concat_tables(rows), y, added, weighed)
+    kept = None if keep is None else pa.chunked_array([c for one in copied for c in one.chunks])
+    return Outcomes(pa.concat_tables(rows), y, added, weighed, kept)
+
+
+def _kept_column(cells: pa.ChunkedArray, table: OpenTable, missing: tuple[str, ...]) -> Any:
+    """A column as it is in the table, cells that say that a value is missing made so."""
+    own = empty_as_missing(cells) if table.delimiter else cells
+    return texts_as_missing(own, missing)
 
 
 class _Target:

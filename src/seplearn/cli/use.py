@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import click
 import narwhals as nw
@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from seplearn import explain as explanations
 from seplearn._rules import is_real
+from seplearn.cli.by_groups import by_groups, groups_as_json, groups_text
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
 from seplearn.cli.tables import (
@@ -49,7 +50,11 @@ from seplearn.cli.text import (
     wrapped,
 )
 from seplearn.cli.text import table as text_table
-from seplearn.estimators.base import SeparationEstimator
+from seplearn.estimators.base import (
+    KINDS_OF_INTERVALS,
+    NEEDS_HELD_OUT,
+    SeparationEstimator,
+)
 from seplearn.estimators.class_view import ClassView
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
@@ -63,6 +68,7 @@ from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import IDENTITY
 from seplearn.model.evaluation import ClassEvaluation
 from seplearn.report import write_report
+from seplearn.report.provenance import told_provenance
 from seplearn.table.columns import is_missing
 
 _OWN_NAMES = ("prediction", "lower", "upper", "intercept", "offset", "sum")
@@ -91,11 +97,21 @@ _MOST_CHANGES = 10
 @click.option(
     "--interval",
     is_flag=True,
-    help="Add the ends of an interval for the mean, of a classifier for the probability of its "
-    "second class, of more classes for those of all; needs a model fitted with --n-bootstrap.",
+    help="Add the ends of an interval that holds the outcome with a probability of --level; of a "
+    "classifier an interval for the probability of its second class, of more classes for those of "
+    "all.",
 )
 @click.option(
-    "--level", default=0.9, show_default=True, help="Share of refits inside the interval."
+    "--kind",
+    type=click.Choice(KINDS_OF_INTERVALS.options),
+    help="What the interval is for: the outcome (default for numbers), or the mean (the only one "
+    "for classes), which needs a model fitted with --n-bootstrap.",
+)
+@click.option(
+    "--level",
+    default=0.9,
+    show_default=True,
+    help="Share of outcomes inside the interval; for the mean, of refits.",
 )
 @click.option(
     "--keep",
@@ -107,8 +123,9 @@ _MOST_CHANGES = 10
 @without_offset_option
 @missing_option
 def predict(
-    model: str, table: str, output: str, stages: bool, interval: bool, level: float,
-    keep: tuple[str, ...], offset: str | None, without_offset: bool, missing: tuple[str, ...],
+    model: str, table: str, output: str, stages: bool, interval: bool, kind: str | None,
+    level: float, keep: tuple[str, ...], offset: str | None, without_offset: bool,
+    missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Predict every row of TABLE with MODEL.
 
@@ -127,17 +144,14 @@ def predict(
         raise ValueError(f"--keep must not be a name that predictions have, got {clash[0]!r}")
     check_output(output, (model, table))
     estimator = open_model(model)
-    if interval and not (estimator.model_.is_constant or estimator.model_.replicates):
-        raise ValueError(
-            "--interval needs a model with bootstrap replicates: seplearn fit ... --n-bootstrap 100"
-        )
+    wanted = _interval(estimator, kind, level) if interval else None
     added = offset_column(estimator, offset, without_offset)
     n_rows = 0
     hidden = not is_terminal(sys.stderr)
     with TableWriter(output) as writer, tqdm(unit=" rows", disable=hidden, leave=False) as progress:
         for batch in feature_batches(estimator, table, keep, missing, added):
             columns = {name: batch.kept[name] for name in keep}  # as they are in the table
-            columns |= _predictions(estimator, batch, level if interval else None)
+            columns |= _predictions(estimator, batch, wanted)
             if stages:
                 columns |= _parts(estimator, batch)
             writer.write(pa.table(columns))
@@ -149,8 +163,33 @@ def predict(
         say(f"{n_rows:,} predictions in {output}", err=True)
 
 
+class _Interval(NamedTuple):
+    """What the ends of intervals are asked for."""
+
+    kind: str
+    level: float
+
+
+def _interval(estimator: SeparationEstimator, kind: str | None, level: float) -> _Interval:
+    """The interval that is asked for, if the model can tell it."""
+    of_classes = isinstance(estimator, TSLClassifier)
+    wanted = _Interval(kind or ("mean" if of_classes else "outcome"), level)
+    model = estimator.model_
+    if wanted.kind == "mean" and not (model.is_constant or model.replicates):
+        raise ValueError(
+            "--interval for the mean needs a model with bootstrap replicates: seplearn fit ... "
+            "--n-bootstrap 100"
+        )
+    if wanted.kind == "outcome" and not of_classes and model.spread is None:
+        raise ValueError(
+            f"--interval for the outcome {NEEDS_HELD_OUT}; --kind mean is for models fitted with "
+            "--n-bootstrap"
+        )
+    return wanted
+
+
 def _predictions(
-    estimator: SeparationEstimator, batch: Batch, level: float | None
+    estimator: SeparationEstimator, batch: Batch, interval: _Interval | None
 ) -> dict[str, Any]:
     """Predictions, of a classifier with the probability of every class, and intervals."""
     features, added = batch.features, batch.offset
@@ -163,8 +202,9 @@ def _predictions(
         columns = {"prediction": estimator.predict(features, added)}
     else:
         columns = {"prediction": estimator.predict(features)}
-    if level is not None:
-        ends = estimator.predict_interval(features, level, offset=added)
+    if interval is not None:
+        predict_interval = cast("Any", estimator).predict_interval
+        ends = predict_interval(features, interval.level, kind=interval.kind, offset=added)
         columns |= _ends(estimator, ends)
     return columns
 
@@ -229,11 +269,18 @@ def _class_parts(estimator: SeparationEstimator, features: pa.Table) -> dict[str
     metavar="LABEL",
     help="Of a model of more than two classes: the class whose calibration is shown.",
 )
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="Tell the error, mean prediction and mean outcome of each group of this column too, which "
+    "the model need not know.",
+)
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON.")
 @missing_option
 def evaluate(
     model: str, table: str, target: str | None, weight: str | None, offset: str | None,
-    without_offset: bool, label: str | None, as_json: bool, missing: tuple[str, ...],
+    without_offset: bool, label: str | None, by: str | None, as_json: bool,
+    missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Say how good the predictions of MODEL are for the rows of TABLE, whose outcomes are known.
 
@@ -241,6 +288,7 @@ def evaluate(
 
     \b
     seplearn evaluate rent.tsl unseen.csv
+    seplearn evaluate rent.tsl unseen.csv --by district
     """  # noqa: D301
     estimator = open_model(model)
     name = target or estimator.target_name_
@@ -248,10 +296,12 @@ def evaluate(
         raise ValueError("--target must name the column with the outcomes: the model knows none")
     class_views(estimator, label)  # raises for a class that the model has not
     added = offset_column(estimator, offset, without_offset)
-    rows = with_target(estimator, table, name, missing, added, weight)
+    rows = with_target(estimator, table, name, missing, added, weight, by)
     result = estimator.evaluate(rows.features, rows.y, rows.weight, offset=rows.offset)
+    groups = None if by is None else by_groups(estimator, rows, by)
     if as_json:
-        click.echo(json.dumps(result.to_plain()))
+        more = {} if groups is None else {"groups": groups_as_json(groups)}
+        click.echo(json.dumps(result.to_plain() | more))
         return
     say(f"{printable(name)}: {evaluation_text(result)}\n")
     if isinstance(result, ClassEvaluation):
@@ -263,6 +313,8 @@ def evaluate(
     say(calibration_text(result))
     if len(result.classes) == 2:
         say(f"\n{confusion_text(result)}")
+    if groups is not None:
+        say(f"\n{groups_text(groups)}")
 
 
 def _say_class_evaluation(
@@ -707,7 +759,11 @@ def info(model: str) -> None:
             f"reference rows: {0 if reference is None else len(reference.codes)}, "
             f"bootstrap replicates: {len(estimator.model_.replicates)}"
         ),
-        f"parameters: {_changed_parameters(estimator)}",
+        *(
+            printable(f"{what[0].lower()}{what[1:]}: {text}")
+            for what, text in told_provenance(estimator)
+            if what != "Target"
+        ),
     ]
     if estimator.evaluation_ is not None:
         lines.append(f"error when it was fitted: {evaluation_text(estimator.evaluation_)}")
@@ -746,12 +802,6 @@ def _meaning_of_sums(estimator: SeparationEstimator) -> list[str]:
     if own is not None:
         lines.append(f"offset: {'the log of ' if own.is_exposure else ''}column {own.name!r}")
     return lines
-
-
-def _changed_parameters(estimator: SeparationEstimator) -> str:
-    defaults = type(estimator)().get_params()
-    changed = {k: v for k, v in estimator.get_params().items() if v != defaults[k]}
-    return ", ".join(f"{k}={v!r}" for k, v in changed.items()) or "defaults"
 
 
 def _axes_text(estimator: SeparationEstimator) -> str:

@@ -597,8 +597,11 @@ _OPERATIONS = (
 def _changed(
     model: SeparationModel, change: ModelChange, keeps_replicates: bool
 ) -> SeparationModel:
-    """The model changed, and its replicates in the same way; grids it was made of are gone."""
-    new = change(replace(model, replicates=(), bags=(), penalties=None))
+    """The model changed, and its replicates in the same way; grids it was made of are gone.
+
+    So is what outcomes of held-out rows said of predictions that were others.
+    """
+    new = change(replace(model, replicates=(), bags=(), penalties=None, spread=None))
     replicates = tuple(
         replace(change(replace(other, reference=model.reference)), reference=None)
         for other in model.replicates

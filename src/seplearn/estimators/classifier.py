@@ -29,6 +29,7 @@ from seplearn.losses import LogLoss, Loss
 from seplearn.losses.links import LOGIT, class_shares
 from seplearn.model.classes import ClassModels
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
+from seplearn.model.provenance import Provenance
 from seplearn.model.reading import brief
 from seplearn.table.columns import is_missing, read_target, target_name
 from seplearn.table.schema import Schema
@@ -177,6 +178,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         held_out = None
         if eval_set is not None:
             held_out = _eval_rows(eval_set, schema, classes, offset is not None)
+        provenance = Provenance.of_fit(len(rows.y), float(rows.weight.sum()))
         parameters = self._plain_parameters() | {"loss": LOG_LOSS, "n_classes": len(classes)}
         del parameters["class_weight"]
         start = self._start(schema, self._loss)
@@ -188,7 +190,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         earlier = [] if start is None else self.history_
         asked = Asked(eval_set, groups, offset)
         model, history = fit_rows(rows, parameters, asked, held_out, callback, start)
-        self._store(schema, model, [*earlier, *history])
+        self._store(schema, model, [*earlier, *history], provenance)
         self.classes_ = classes
 
     def decision_function(self, X: Any, offset: Any = None) -> FloatArray:

@@ -60,7 +60,7 @@ def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
         check_parameters(estimator._parameters, estimator.get_params(deep=False))
     except (TypeError, ValueError) as error:
         raise ModelFormatError(f"{path}: parameters of the model are not valid: {error}") from error
-    estimator._store(stored.schema, stored.model, list(stored.history))
+    estimator._store(stored.schema, stored.model, list(stored.history), stored.provenance)
     estimator.evaluation_ = stored.evaluation
     if stored.model.link.name not in _LINKS[stored.estimator]:
         link = stored.model.link.name

@@ -70,6 +70,7 @@ def merge(
     record = EditRecord("merge", {"weights": shares, "n_edits": n_edits}, reason)
     edits = (*(edit for one in given for edit in one.edits_), record)
     out: AnyEstimator = first._with_model(of_each(model, lambda one: with_edits(one, edits)), [])
+    out.provenance_ = None  # of one of several fits it would be wrong
     constraints = [_directions(one) for one in given]
     if any(other != constraints[0] for other in constraints):
         out.set_params(monotonic_cst=None)

@@ -17,6 +17,7 @@ from seplearn.fitting.options import TrainingData
 from seplearn.fitting.reference import reference_rows
 from seplearn.fitting.sepals import fit_sepals
 from seplearn.model.edit import scaled
+from seplearn.model.provenance import Provenance
 from seplearn.model.record import StageRecord
 from seplearn.table.binning import bin_centres, bin_table
 from seplearn.table.columns import target_name
@@ -111,6 +112,7 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         check_parameters(SEPALS_PARAMETERS, self.get_params(deep=False))
         rows = training_rows(X, y, sample_weight)
+        provenance = Provenance.of_fit(len(rows.y), float(rows.weight.sum()))
         schema = Schema.of(rows.table, target_name(y))
         categorical = categorical_columns(rows.table, self.categorical_features)
         unit = TargetUnit.of(rows.y, rows.weight, bool(self.fit_intercept))
@@ -137,7 +139,7 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
             n_sweeps=n_sweeps,
         )
         to_y = (unit.scale, unit.origin)
-        self._store(schema, scaled(model, *to_y), [record.scaled(*to_y)])
+        self._store(schema, scaled(model, *to_y), [record.scaled(*to_y)], provenance)
 
     @property
     def n_sweeps_(self) -> int:

@@ -19,6 +19,7 @@ from seplearn.estimators.rows import Asked, check_callback, fit_rows
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import LOSSES, Loss
+from seplearn.model.provenance import Provenance
 from seplearn.table.columns import target_name
 from seplearn.table.schema import Schema
 from seplearn.table.training import EvalRows, eval_rows, training_rows
@@ -63,6 +64,8 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         chosen; see :func:`seplearn.explain.size_path`.
     edits_ : tuple of EditRecord
         What was changed after the fit, by :meth:`edit`, in this order; empty if nothing was.
+    provenance_ : Provenance or None
+        Rows and versions of the fit, and what the caller adds: it is saved with the model.
     model_ : SeparationModel
         Bins, constant and stages together.
     n_features_in_ : int
@@ -209,11 +212,12 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         if eval_set is not None:
             held_out = eval_rows(eval_set, schema, offset is not None)
             _check_eval_target(loss, held_out)
+        provenance = Provenance.of_fit(len(rows.y), float(rows.weight.sum()))
         parameters = self._plain_parameters()
         start = self._start(schema, loss)
         earlier = [] if start is None else self.history_
         model, history = fit_rows(rows, parameters, asked, held_out, callback, start)
-        self._store(schema, model, [*earlier, *history])
+        self._store(schema, model, [*earlier, *history], provenance)
 
     def predict(self, X: Any, offset: Any = None) -> FloatArray:
         """Predicted target, shape (n,): the intercept plus main effects and all stages.

@@ -11,6 +11,7 @@ from seplearn.explain.compare import Comparison, compare
 from seplearn.explain.counterfactual import Change, Counterfactual, counterfactual
 from seplearn.explain.curves import Curve, StageCurves, curves
 from seplearn.explain.dependence import PartialDependence, partial_dependence
+from seplearn.explain.drift import Drift, drift
 from seplearn.explain.effects import MainEffects, main_effects
 from seplearn.explain.ice import IndividualExpectation, ice
 from seplearn.explain.importance import Importance, importance
@@ -21,6 +22,7 @@ from seplearn.explain.paper_importance import PaperImportance
 from seplearn.explain.reconstruct import Reconstruction, reconstruct
 from seplearn.explain.response import Response, response
 from seplearn.explain.roles import FeatureRole, Roles, StageRoles, roles
+from seplearn.explain.segments import Segments, segments
 from seplearn.explain.shapley import ShapleyValues, shapley
 from seplearn.explain.signs import SignChange
 from seplearn.explain.size_path import SizeChoice, size_path
@@ -34,6 +36,7 @@ __all__ = [
     "Comparison",
     "Counterfactual",
     "Curve",
+    "Drift",
     "FeatureCard",
     "FeatureRole",
     "FeatureSummary",
@@ -49,6 +52,7 @@ __all__ = [
     "Reconstruction",
     "Response",
     "Roles",
+    "Segments",
     "ShapleyValues",
     "SignChange",
     "SizeChoice",
@@ -63,6 +67,7 @@ __all__ = [
     "compare",
     "counterfactual",
     "curves",
+    "drift",
     "ice",
     "importance",
     "interactions",
@@ -73,6 +78,7 @@ __all__ = [
     "reconstruct",
     "response",
     "roles",
+    "segments",
     "shapley",
     "size_path",
     "stages",

@@ -70,6 +70,17 @@ class Subject:
         words = f"{fitted.link.scale} of {second}"
         return Subject(fitted, model._schema, owner, words, f"probability of {second}")
 
+    @staticmethod
+    def of_any(model: Any) -> Subject:
+        """The same, and of several classes the first: all have the columns and bins of one table.
+
+        For what is not about curves.
+        """
+        fitted = getattr(model, "model_", None)
+        if isinstance(fitted, ClassModels):
+            return Subject(fitted.models[0], model._schema, type(model).__name__)
+        return Subject.of(model)
+
     @property
     def quantity(self) -> str:
         """What is explained: the sum that a link makes a prediction of, in words."""

@@ -24,6 +24,7 @@ from seplearn.fitting.selection import (
     InnerWorkers,
     held_out_parts,
 )
+from seplearn.fitting.spread import Predicted, outcome_spread
 from seplearn.fitting.stagewise import OnStage
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.kernels.random import draw_bootstrap
@@ -31,6 +32,7 @@ from seplearn.losses import ClassLogLoss, Loss
 from seplearn.model.classes import Model
 from seplearn.model.edit import mean_of, of_each, with_replicates
 from seplearn.model.record import StageRecord
+from seplearn.model.spread import OutcomeSpread
 
 _Result = TypeVar("_Result")
 # Of one sum, or of one for each class: both grow, are measured and finished in the same way.
@@ -292,7 +294,8 @@ def fit_joint(
 
     Every fit holds out a part of the rows while it grows. Their errors there choose the number of
     stages, and whether main effects come first. Then the fits are finished on all rows, and the
-    best of them, or the average of ``n_starts``, is the model.
+    best of them, or the average of ``n_starts``, is the model. The rows held out tell how far
+    outcomes lie from predictions.
     """
     constant = _constant(data, options)
     if np.ptp(data.target) == 0.0 and options.fit_intercept and data.given_offset is None:
@@ -304,17 +307,18 @@ def fit_joint(
         growth = _better(growths)
         starts, records = _finish(data, options, growth, workers)
         paths = tuple(other.path.record(other.main_effects, other is growth) for other in growths)
+        spread = _spread(parts, mass, growth, options, workers)
     else:
         starts, records = _grow_fully(data, options, starts_seed, workers, on_stage)
-        paths = ()
+        paths, spread = (), None
     model = mean_of([fit.model() for fit in starts])
     if model.is_constant:
         _say_constant(validation.chooses)
-        return of_each(constant, lambda one: replace(one, size_paths=paths)), []
+        return of_each(constant, lambda one: replace(one, size_paths=paths, spread=spread)), []
     if n_bootstrap > 0:
         replicates = _bootstrap(data, starts, n_bootstrap, bootstrap_seed, workers)
         model = with_replicates(model, replicates)
-    return of_each(model, lambda one: replace(one, size_paths=paths)), records
+    return of_each(model, lambda one: replace(one, size_paths=paths, spread=spread)), records
 
 
 def _parts(
@@ -413,6 +417,38 @@ def _finish(
         calmer = _half_way(data, fits)
         chosen = inner.map_fits(calmed, chosen)
     return chosen, _history(growth.rounds[:size], dict(zip(best, chosen, strict=True)))
+
+
+def _spread(
+    parts: list[_Part], mass: float, growth: _Growth, options: FitOptions, workers: Workers
+) -> OutcomeSpread | None:
+    """How far outcomes lie from predictions, by rows that each fit of the chosen size held out.
+
+    A row counts once, however many fits predict it. None for classes, whose probabilities say it.
+    """
+    if options.loss == LOG_LOSS:
+        return None
+    found: list[Predicted] = []
+    weight = 0.0
+    fits = zip(parts, growth.fits, growth.snapshots[growth.path.chosen], strict=True)
+    for part, fit, curves in fits:
+        if weight >= mass * (1.0 - 1e-9):
+            break
+        held = part.held_out
+        model = fit.model_of(curves)
+        if model.is_constant:
+            model = _constant(fit.data, options)
+        sums = model.predict(held.codes) + held.offset
+        prediction = options.loss_function.link.inverse(sums)
+        found.append(Predicted(held.codes, held.target, prediction, held.weight))
+        weight += float(held.weight.sum())
+    rows = Predicted(
+        np.concatenate([one.codes for one in found]),
+        np.concatenate([one.target for one in found]),
+        np.concatenate([one.prediction for one in found]),
+        np.concatenate([one.weight for one in found]),
+    )
+    return outcome_spread(rows, parts[0].data.bins, options, workers)
 
 
 def _half_way(data: TrainingData, fits: list[JointFit]) -> TrainingData:

@@ -3,6 +3,7 @@
 from seplearn.model.classes import ClassModels
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.model.model import SeparationModel
+from seplearn.model.provenance import Provenance
 from seplearn.model.record import EditRecord, SizePath, StageRecord
 from seplearn.model.stage import Branch, Stage
 
@@ -12,6 +13,7 @@ __all__ = [
     "ClassModels",
     "EditRecord",
     "Evaluation",
+    "Provenance",
     "SeparationModel",
     "SizePath",
     "Stage",

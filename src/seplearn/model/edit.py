@@ -54,6 +54,7 @@ def weighted_mean_model(
         bags=tuple(bag for model in models for bag in model.bags),
         effects=np.sum(effects, axis=0) if effects else None,
         penalties=models[0].penalties if len(models) == 1 else None,
+        spread=None,
     )
 
 
@@ -77,6 +78,7 @@ def scaled(
         bags=tuple(bag.scaled(factor) for bag in model.bags),
         effects=None if model.effects is None else model.effects * factor,
         size_paths=tuple(path.scaled(factor, degree) for path in model.size_paths),
+        spread=model.spread and model.spread.scaled(factor, origin),
     )
 
 
@@ -89,4 +91,5 @@ def select_stages(model: SeparationModel, stages: Sequence[int]) -> SeparationMo
         bags=tuple(model.bags[s] for s in stages) if model.bags else (),
         size_paths=(),
         penalties=None,
+        spread=None,
     )

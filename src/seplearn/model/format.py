@@ -39,8 +39,10 @@ from seplearn.model.header import (
     read_record,
 )
 from seplearn.model.model import SeparationModel
+from seplearn.model.provenance import Provenance
 from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.reference import Reference
+from seplearn.model.spread import MOST_SCORES, OutcomeSpread
 from seplearn.model.stage import Branch, Stage
 from seplearn.model.version3 import as_version_4
 from seplearn.table.binning import MAX_BINS, MAX_LEVELS, Axis, Bins, CategoricalAxis, NumericAxis
@@ -61,12 +63,18 @@ _ARRAYS = {
 }  # fmt: skip
 _REFERENCE_ARRAYS = {"reference_codes", "reference_weight"}  # of a model that keeps rows
 _EFFECT_ARRAYS = {"effects", "replicate_effects"}  # of a model with main effects
+_SPREAD_ARRAYS = {  # of a model that knows how outcomes vary
+    "spread_curves", "spread_edges", "spread_by_prediction", "spread_scores",
+}  # fmt: skip
 _LINK = "link"  # of a model whose sum is not the prediction itself
 _CLASSES = "classes"  # of a classifier
 _OFFSET = "offset"  # of a model whose offsets came from a column with a name
 _SUMS = "sums"  # of a classifier of more than two classes: constant, stages, main effects of each
 _EDITS = "edits"  # of a model that was changed after its fit
-_OPTIONAL = {_LINK, _CLASSES, _OFFSET, _SUMS, _EDITS}
+_SPREAD = "spread"  # of a model that knows how outcomes vary: single numbers of it
+_PROVENANCE = "provenance"  # of a model whose fit is known
+_OPTIONAL = {_LINK, _CLASSES, _OFFSET, _SUMS, _EDITS, _SPREAD, _PROVENANCE}
+_SPREAD_NUMBERS = ("constant", "least", "most")
 _LABELS = "integer_labels"  # of columns that were numbered, not named
 _LARGEST_LOG_FACTOR = 1500.0  # twice the log of the smallest factor that a fit makes
 _LARGEST_LOG_SCALE = math.log(sys.float_info.max)
@@ -85,6 +93,7 @@ class StoredModel:
     estimator: str = "TSLRegressor"
     evaluation: Evaluation | ClassEvaluation | None = None
     classes: Labels | None = None
+    provenance: Provenance | None = None
 
 
 def write_file(path: str | os.PathLike[str], stored: StoredModel) -> None:
@@ -156,6 +165,11 @@ def encode(stored: StoredModel) -> bytes:
         header[_OFFSET] = stored.schema.offset._asdict()
     if stored.model.edits:
         header[_EDITS] = [record.to_plain() for record in stored.model.edits]
+    if stored.provenance is not None:
+        header[_PROVENANCE] = stored.provenance.to_plain()
+    spread = models[0].spread
+    if spread is not None:
+        header[_SPREAD] = {name: getattr(spread, name) for name in _SPREAD_NUMBERS}
     if len(models) > 1:
         header[_SUMS] = [
             {
@@ -173,8 +187,31 @@ def encode(stored: StoredModel) -> bytes:
         | dict(zip(("names", "name_ends"), pack_texts(texts), strict=True))
         | {"history_scalars": np.array(scalars, dtype=np.float64).reshape(-1, 2)}
         | _label_array(stored.schema)
+        | _spread_arrays(spread)
     )
     return pack(json.dumps(header), arrays)
+
+
+def _spread_arrays(spread: OutcomeSpread | None) -> Arrays:
+    names = () if spread is None else _SPREAD_ARRAYS
+    return {name: getattr(spread, name.removeprefix(f"{_SPREAD}_")) for name in sorted(names)}
+
+
+def _read_spread(values: Any, arrays: Arrays, n_flat: int) -> OutcomeSpread | None:
+    require((values is None) == (not _SPREAD_ARRAYS & set(arrays)), "spread of outcomes")
+    if values is None:
+        return None
+    given = table(values, set(_SPREAD_NUMBERS), "the spread of outcomes")
+    constant, least, most = (finite(given[name]) for name in _SPREAD_NUMBERS)
+    require(-_LARGEST_LOG_FACTOR <= least <= most <= _LARGEST_LOG_SCALE, "widths of outcomes")
+    edges = floats(arrays["spread_edges"], "spread_edges", (None,))
+    scores = floats(arrays["spread_scores"], "spread_scores", (None,))
+    ascending = (edges[1:] >= edges[:-1]).all() and (scores[1:] >= scores[:-1]).all()
+    require(bool(ascending), "edges and scores of outcomes must ascend")
+    require(0 < len(scores) <= MOST_SCORES, "number of scores of outcomes")
+    levels = _log_factors(arrays, "spread_by_prediction", (len(edges) + 1,))
+    curves = _log_factors(arrays, "spread_curves", (n_flat,))
+    return OutcomeSpread(constant, curves, edges, levels, least, most, scores)
 
 
 def _label_array(schema: Schema) -> Arrays:
@@ -283,14 +320,15 @@ def decode(data: bytes, source: str) -> StoredModel:
 
 def _read(file: BinaryIO, size: int, source: str) -> StoredModel:
     try:
-        known = _ARRAYS | _REFERENCE_ARRAYS | _EFFECT_ARRAYS | {_LABELS}
+        known = _ARRAYS | _REFERENCE_ARRAYS | _EFFECT_ARRAYS | _SPREAD_ARRAYS | {_LABELS}
         container = unpack(file, size, known)
         header, arrays = _read_header(container.text), container.arrays
         is_new = header["version"] == VERSION
         require(container.has_checksum == is_new, "a checksum belongs to files from version 4 on")
         if is_new:
             return _assemble(header, arrays, unpack_texts(arrays["names"], arrays["name_ends"]))
-        require(not _EFFECT_ARRAYS & set(arrays), "main effects belong to files from version 4 on")
+        newer = (_EFFECT_ARRAYS | _SPREAD_ARRAYS) & set(arrays)
+        require(not newer, "main effects and spreads belong to files from version 4 on")
         return _assemble(*as_version_4(header, arrays))
     except ModelFormatError as error:
         raise ModelFormatError(f"{source}: {error}") from error
@@ -319,6 +357,7 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
     offset = _read_offset(header.pop(_OFFSET, None))
     sums = header.pop(_SUMS, None)
     edits = read_edits(header.pop(_EDITS, []))
+    spread, provenance = header.pop(_SPREAD, None), header.pop(_PROVENANCE, None)
     table(header, _HEADER, "the header")
     require(type(link) is str and link in LINKS, "unknown link")
     require((link == SOFTMAX.name) == (sums is not None), "sums belong to several classes")
@@ -339,7 +378,9 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
         size_paths=_size_paths(header["size_paths"]),
         link=LINKS[link],
         edits=edits,
+        spread=_read_spread(spread, arrays, len(bins.frequencies)),
     )
+    require(link in ("identity", "log") or shared.spread is None, "classes have no spread")
     model = _one_model(shared, arrays) if sums is None else _class_models(shared, sums, arrays)
     scalars = Supply(floats(arrays["history_scalars"], "scalars", (None, 2), math.inf), "scalars")
     require(isinstance(header["history"], list), "history must be a list")
@@ -355,6 +396,7 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
         header["estimator"],
         None if kept is None else _evaluation(kept, model),
         None if classes is None else read_labels(classes),
+        None if provenance is None else Provenance.from_plain(provenance),
     )
 
 

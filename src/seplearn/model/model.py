@@ -16,6 +16,7 @@ from seplearn.model.bag import Bag
 from seplearn.model.reading import read_curves, stage_name
 from seplearn.model.record import EditRecord, SizePath
 from seplearn.model.reference import Reference
+from seplearn.model.spread import OutcomeSpread
 from seplearn.model.stage import Stage
 from seplearn.table.binning import Bins
 
@@ -59,6 +60,8 @@ class SeparationModel:
         How the sum becomes a prediction.
     edits : tuple of EditRecord
         What was changed after the fit, in this order.
+    spread : OutcomeSpread or None
+        How far outcomes lie from predictions, if the fit held rows out; not after edits.
     penalties : Penalties or None
         How smooth the fit found its curves, for another fit to go on from; not saved in files.
     bags : tuple of Bag
@@ -86,6 +89,7 @@ class SeparationModel:
     link: Link = IDENTITY
     edits: tuple[EditRecord, ...] = ()
     penalties: Penalties | None = None
+    spread: OutcomeSpread | None = None
 
     def with_scalars(
         self, scalars: Sequence[tuple[float, float]], intercept: float

@@ -10,6 +10,7 @@ from seplearn.plots.compare import plot_comparison
 from seplearn.plots.counterfactual import plot_counterfactual
 from seplearn.plots.curves import plot_curve, plot_curves
 from seplearn.plots.dependence import plot_partial_dependence
+from seplearn.plots.drift import plot_drift
 from seplearn.plots.effects import plot_main_effects
 from seplearn.plots.evaluation import (
     plot_calibration,
@@ -26,6 +27,7 @@ from seplearn.plots.maps import plot_map
 from seplearn.plots.reconstruction import plot_reconstruction
 from seplearn.plots.response import plot_response
 from seplearn.plots.roles import plot_roles
+from seplearn.plots.segments import plot_segments
 from seplearn.plots.shapley import plot_shapley
 from seplearn.plots.size_path import plot_size_path
 from seplearn.plots.stages import plot_stages
@@ -41,6 +43,7 @@ __all__ = [
     "plot_counterfactual",
     "plot_curve",
     "plot_curves",
+    "plot_drift",
     "plot_gain",
     "plot_ice",
     "plot_importance",
@@ -55,6 +58,7 @@ __all__ = [
     "plot_response",
     "plot_roc",
     "plot_roles",
+    "plot_segments",
     "plot_shapley",
     "plot_size_path",
     "plot_stages",

@@ -14,6 +14,7 @@ from seplearn.explain.compare import Comparison, compare
 from seplearn.explain.subject import Subject
 from seplearn.report.comparison import comparison_content
 from seplearn.report.content import page_content
+from seplearn.report.provenance import told_provenance
 
 _SCRIPTS = (
     "model.js",
@@ -184,9 +185,18 @@ def _page(template: str, content: dict[str, Any], names: tuple[str, ...]) -> str
         "style": _asset("page.css"),
         "data": _as_script_text(content),
         "script": scripts,
+        "origin": _origin(model),
     }
     # In one pass: what is filled in is not searched for further places.
     return re.sub(r"\{\{(\w+)\}\}", lambda found: filled[found[1]], _asset(template))
+
+
+def _origin(model: Any) -> str:
+    """Where the model comes from: a list of terms, all of it as text."""
+    return "\n".join(
+        f"<dt>{html.escape(what)}</dt>\n<dd>{html.escape(text)}</dd>"
+        for what, text in told_provenance(model)
+    )
 
 
 def _asset(name: str) -> str:

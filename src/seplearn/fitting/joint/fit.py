@@ -354,7 +354,11 @@ class JointFit:
             np.array([stage.penalties for stage in self.curves.stages]),
             self.curves.effects.penalties.copy(),
         )
-        return replace(to_model(self.curves, self._axes), bags=bags, penalties=penalties)
+        return replace(self.model_of(self.curves), bags=bags, penalties=penalties)
+
+    def model_of(self, curves: Curves) -> SeparationModel:
+        """The model of curves on the bins of this fit, such as those of an earlier moment."""
+        return to_model(curves, self._axes)
 
     @property
     def loss(self) -> float:

@@ -1,0 +1,79 @@
+"""What ``seplearn evaluate --by`` tells of the groups of a column."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pyarrow as pa
+
+from seplearn import explain
+from seplearn.cli.tables import Outcomes
+from seplearn.cli.text import number, shortened, signed
+from seplearn.cli.text import table as text_table
+from seplearn.estimators.base import SeparationEstimator
+from seplearn.explain.axes import count
+from seplearn.explain.segments import Segments
+
+_MOST_SHOWN = 50
+
+
+def by_groups(estimator: SeparationEstimator, rows: Outcomes, by: str) -> Segments:
+    """Errors in the groups of a column; a feature of the model is read as the model reads it."""
+    features = rows.features
+    if by not in features.column_names:
+        features = features.append_column(by, _plain(rows.kept))
+    return explain.segments(estimator, features, rows.y, rows.weight, by=by, offset=rows.offset)
+
+
+def _plain(column: Any) -> Any:
+    """Texts as levels; what is a number in every row of a CSV as numbers."""
+    try:
+        return column.cast(pa.float64()) if pa.types.is_string(column.type) else column
+    except pa.ArrowInvalid:
+        return column
+
+
+def groups_text(groups: Segments) -> str:
+    """A line per group, the worst first."""
+    shown = range(min(len(groups.rows), _MOST_SHOWN))
+    rows = [
+        [
+            shortened(groups.segments[k], 28),
+            f"{groups.rows[k]:,}",
+            number(groups.error[k]),
+            _band(groups.error_lower[k], groups.error_upper[k]),
+            number(groups.prediction[k]),
+            number(groups.outcome[k]),
+            signed(groups.residual[k]),
+        ]
+        for k in shown
+    ]
+    head = (
+        shortened(groups.features[0], 28), "rows", groups.measure, "90 % band", "predicted",
+        "actual", "off by",
+    )  # fmt: skip
+    rest = len(groups.rows) - len(rows)
+    more = f"\nand {count(rest, 'other group')}, all of them in --json" if rest else ""
+    return text_table(head, rows, right=(1, 2, 3, 4, 5, 6)) + more
+
+
+def _band(low: float, high: float) -> str:
+    return "" if math.isnan(low) else f"{number(low)} to {number(high)}"
+
+
+def groups_as_json(groups: Segments) -> dict[str, object]:
+    """All numbers; what is not known is null."""
+    columns = {name: list(values) for name, values in groups._columns().items()}
+    rows = [
+        {name: _json_value(value) for name, value in zip(columns, row, strict=True)}
+        for row in zip(*columns.values(), strict=True)
+    ]
+    return {"measure": groups.measure, "overall": groups.overall, "groups": rows}
+
+
+def _json_value(value: Any) -> object:
+    if isinstance(value, str):
+        return value
+    plain = value.item()
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain

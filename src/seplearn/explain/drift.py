@@ -1,0 +1,283 @@
+"""Whether rows are like those a model was fitted to: ranges, levels, shares, missing values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.stats import chi2, norm
+
+from seplearn._errors import out_of_range
+from seplearn.explain.axes import percent
+from seplearn.explain.groups import bin_groups
+from seplearn.explain.result import Explanation
+from seplearn.explain.subject import Subject, check_number
+from seplearn.kernels.arrays import BoolArray, FloatArray
+from seplearn.table.binning import NumericAxis
+from seplearn.table.columns import open_table
+
+SMALL, LARGE = 0.1, 0.25  # the usual thresholds of the population stability index
+UNLIKE = 0.01  # share of rows with values that no training row is like
+_MISSING_MORE = 0.05  # by which the share of missing values may differ
+_N_GROUPS = 10
+_SMALLEST_SHARE = 1e-4  # of a group in training: its log is taken
+_FEWEST_KNOWN = 1_000  # training rows, of a model that keeps none of them
+_FALSE_ALARMS = 0.001  # how often one of all features exceeds what chance explains
+
+
+@dataclass(frozen=True, eq=False)
+class RowCounts:
+    """What there is to count in a table; those of its parts can be added.
+
+    ``per_bin`` are the rows in every bin of every feature, ``outside`` those with a number beyond
+    all training values.
+    """
+
+    n_rows: int
+    per_bin: FloatArray
+    outside: FloatArray
+
+    def __add__(self, other: RowCounts) -> RowCounts:
+        return RowCounts(
+            self.n_rows + other.n_rows, self.per_bin + other.per_bin, self.outside + other.outside
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Drift(Explanation):
+    """How the rows of a table differ from those that a model was fitted to, feature by feature.
+
+    Attributes
+    ----------
+    names : tuple of str
+    n_rows : int
+    verdicts : tuple of {"ok", "watch", "drift"}
+        Of every feature.
+    reasons : tuple of str
+        Why, in words; empty where all is well.
+    psi : array of shape (p,)
+        Population stability index: the sum over groups of values of (share now - share in
+        training) times the log of their ratio. Groups are at most ten ranges of about the same
+        weight in training, levels, and missing values. Usually below 0.1 is taken for stable, above
+        0.25 for another population.
+    psi_by_chance : array of shape (p,)
+        What it would hardly exceed if these rows were drawn like the training rows: few rows have
+        a large index by themselves. Below it no verdict rests on the index.
+    outside : array of shape (p,)
+        Share of rows with a number beyond all training values.
+    unseen : array of shape (p,)
+        Share of rows with a level never seen in training.
+    missing, missing_before : array of shape (p,)
+        Share of rows without a value, now and in training.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.rents(600, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> explain.drift(model, X).has_drifted
+    False
+    >>> drift = explain.drift(model, X.assign(area=X["area"] + 200))
+    >>> drift.has_drifted, drift.verdicts[list(X).index("area")]
+    (True, 'drift')
+    """
+
+    _figure: ClassVar[str] = "plot_drift"
+
+    names: tuple[str, ...]
+    n_rows: int
+    verdicts: tuple[str, ...]
+    reasons: tuple[str, ...]
+    psi: FloatArray
+    psi_by_chance: FloatArray
+    outside: FloatArray
+    unseen: FloatArray
+    missing: FloatArray
+    missing_before: FloatArray
+    limit: float = LARGE
+
+    @property
+    def has_drifted(self) -> bool:
+        """Whether any feature has."""
+        return "drift" in self.verdicts
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per feature."""
+        return {
+            "feature": list(self.names),
+            "verdict": list(self.verdicts),
+            "psi": self.psi,
+            "psi_by_chance": self.psi_by_chance,
+            "outside": self.outside,
+            "unseen": self.unseen,
+            "missing": self.missing,
+            "missing_before": self.missing_before,
+            "reason": list(self.reasons),
+        }
+
+
+def drift(model: Any, X: Any, *, psi: float = LARGE, unlike: float = UNLIKE) -> Drift:
+    """Compare the rows of a table with those that a model was fitted to.
+
+    A model keeps how often training rows fell into every bin, so no training table is needed.
+    A feature has drifted if its shares differ by a population stability index above ``psi`` and
+    beyond chance; if more than ``unlike`` of the rows, and more than by chance, have a number
+    beyond all training values, a level never seen, or no value where there always was one; or if
+    many more or fewer values are missing. It is to be watched if the index is above 0.1, or any row
+    is unlike all training rows.
+
+    Parameters
+    ----------
+    model : TSLRegressor, TSLClassifier, SepALSRegressor or SeparationModel
+        A fitted estimator, or its ``model_``.
+    X : table
+        With the columns of the training table; others are ignored, as in ``predict``.
+    psi : float
+        Population stability index above which a feature has drifted, at least 0.1.
+    unlike : float
+        Share of rows that may be unlike all training rows, from 0 to 1.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.rents(600, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> drift = explain.drift(model, X.assign(district="harbour"))
+    >>> drift.reasons[list(X).index("district")].split(" (")[0]
+    'shares of values differ'
+    """
+    subject = Subject.of_any(model)
+    return drift_of(subject, count_rows(subject, X), psi=psi, unlike=unlike)
+
+
+def check_limits(psi: Any, unlike: Any) -> tuple[float, float]:
+    """The limits of :func:`drift`, or an error that names the wrong one."""
+    return (
+        check_number("psi", psi, f"a number of at least {SMALL}", lambda v: SMALL <= v < math.inf),
+        check_number("unlike", unlike, "a number from 0 to 1", lambda v: 0.0 <= v <= 1.0),
+    )
+
+
+def count_rows(subject: Subject, X: Any) -> RowCounts:
+    """Count the rows of a table, or of a part of one."""
+    table, bins = open_table(X), subject.model.bins
+    columns = subject.schema.columns_in(table, subject.owner)
+    codes = bins.codes(table, columns)
+    outside = np.zeros(bins.n_axes)
+    for j, (axis, column) in enumerate(zip(bins.axes, columns, strict=True)):
+        if isinstance(axis, NumericAxis) and axis.range is not None:
+            values = axis.read(table, column)
+            outside[j] = np.sum((values < axis.range[0]) | (values > axis.range[1]))
+    per_bin = np.bincount(bins.flat(codes).ravel(), minlength=int(bins.offset[-1]))
+    return RowCounts(len(codes), per_bin.astype(np.float64), outside)
+
+
+def drift_of(subject: Subject, counts: RowCounts, *, psi: Any, unlike: Any) -> Drift:
+    """What the counted rows say."""
+    limits = check_limits(psi, unlike)
+    if counts.n_rows == 0:
+        raise out_of_range("X", "a table of one row or more", "no rows")
+    features = [_Feature.of(subject, counts, j) for j in range(len(subject.names))]
+    told = [feature.verdict(*limits) for feature in features]
+
+    numbers: dict[str, Any] = {
+        name: np.array([getattr(feature, name) for feature in features])
+        for name in ("psi", "psi_by_chance", "outside", "unseen", "missing", "missing_before")
+    }
+    return Drift(
+        names=subject.names,
+        n_rows=counts.n_rows,
+        verdicts=tuple(verdict for verdict, _ in told),
+        reasons=tuple(reason for _, reason in told),
+        **numbers,
+        limit=limits[0],
+        library=subject.schema.library,
+        quantity=subject.quantity,
+    )
+
+
+@dataclass(frozen=True)
+class _Feature:
+    """The shares of one feature, now and before."""
+
+    n_rows: int
+    psi: float
+    psi_by_chance: float
+    outside: float
+    unseen: float
+    missing: float
+    missing_before: float
+    most_missing: float  # by which the share of missing values differs by chance
+    most_unlike: float  # rows that by chance alone are unlike all training rows
+
+    @staticmethod
+    def of(subject: Subject, counts: RowCounts, j: int) -> _Feature:
+        bins, n = subject.model.bins, counts.n_rows
+        meanings = np.array(bins.axes[j].describe().meanings)
+        before, now = bins.frequencies[bins.axis(j)], counts.per_bin[bins.axis(j)] / n
+        groups = bin_groups(bins.axes[j], before, _N_GROUPS)
+        rate = _FALSE_ALARMS / bins.n_axes
+        n_before = _n_training_rows(subject)
+        index, n_groups = _stability(groups.sums(before), groups.sums(now), n)
+        missing = float(before[meanings == "missing"].sum())
+        return _Feature(
+            n_rows=n,
+            psi=index,
+            psi_by_chance=float(chi2.isf(rate, max(n_groups - 1, 1))) * (1 / n + 1 / n_before),
+            outside=float(counts.outside[j]) / n,
+            unseen=float(now[meanings == "unseen"].sum()),
+            missing=float(now[meanings == "missing"].sum()),
+            missing_before=missing,
+            most_missing=_MISSING_MORE
+            + float(norm.isf(rate)) * math.sqrt(missing * (1.0 - missing) * (1 / n + 1 / n_before)),
+            # Of rows in any order, that the k largest of all are among the new ones has the
+            # probability (n / (n + n_before)) ** k.
+            most_unlike=-math.log(rate) / math.log1p(n_before / n),
+        )
+
+    def verdict(self, psi: float, unlike: float) -> tuple[str, str]:
+        """What to think of it, and why."""
+        new_gaps = self.missing if self.missing_before == 0.0 else 0.0
+        strange = {
+            "beyond all training values": self.outside,
+            "levels never seen in training": self.unseen,
+            "missing, which it never was in training": new_gaps,
+        }
+        some = [f"{what}: {percent(share)} of the rows" for what, share in strange.items() if share]
+        many = any(
+            share > unlike and share * self.n_rows > self.most_unlike for share in strange.values()
+        )
+        is_shifted = self.psi > max(psi, self.psi_by_chance)
+        more_missing = self.missing_before > 0.0 and (
+            abs(self.missing - self.missing_before) > self.most_missing
+        )
+        if more_missing:
+            some.append(f"missing: {percent(self.missing)}, was {percent(self.missing_before)}")
+        is_to_watch = self.psi > max(SMALL, self.psi_by_chance)
+        if is_to_watch:
+            some.append(f"shares of values differ (stability index {self.psi:.2g})")
+        word = "ok"
+        if many or is_shifted or more_missing:
+            word = "drift"
+        elif some:
+            word = "watch"
+        return word, "; ".join(some)
+
+
+def _n_training_rows(subject: Subject) -> int:
+    """At least how many rows the model was fitted to: it keeps so many of them."""
+    reference = subject.model.reference
+    return _FEWEST_KNOWN if reference is None else len(reference.codes)
+
+
+def _stability(before: FloatArray, now: FloatArray, n_rows: int) -> tuple[float, int]:
+    """The population stability index, and of how many groups."""
+    used: BoolArray = (before > 0.0) | (now > 0.0)
+    before, now = before[used], now[used]
+    # Half a row more in every group: an empty one has no log.
+    counted = (now * n_rows + 0.5) / (n_rows + 0.5 * len(now))
+    known = np.maximum(before, _SMALLEST_SHARE)
+    known = known / known.sum()
+    return float(np.sum((counted - known) * np.log(counted / known))), len(now)

@@ -1,0 +1,286 @@
+"""Where a model is good and where it is bad: errors by parts of every feature, or by a column."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import narwhals as nw
+import numpy as np
+
+from seplearn._errors import did_you_mean, wrong_type
+from seplearn.explain.groups import Groups, bin_groups
+from seplearn.explain.result import Explanation
+from seplearn.explain.subject import Subject
+from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
+from seplearn.losses.base import NORMAL_90, Loss, mean_and_error, weighted_mean
+from seplearn.model.classes import ClassModels
+from seplearn.table.binning import bin_table
+from seplearn.table.columns import Table, open_table, read_target, target_name
+from seplearn.table.training import TrainingRows, known_rows, rows_with_target
+
+_N_RANGES = 10
+_MOST_BINS = 255
+_FEWEST = 5  # rows: of fewer no band is told
+_RMSE = "RMSE"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Segments(Explanation):
+    """Errors of predictions in parts of the rows, the worst first.
+
+    A part is worse than another if the lower end of the band of its error is higher: an error of
+    few rows may be large by chance.
+
+    Attributes
+    ----------
+    measure : str
+        What ``error`` is: "RMSE", or the mean of the loss of the fit, such as "log-loss".
+    overall : float
+        The error of all rows.
+    n_rows : int
+        How many rows that is.
+    features, segments : tuple of str
+        Of every part: the feature and its values, in words.
+    rows : array of int
+        Rows in every part.
+    share : array
+        Their share of the weight of all.
+    error, error_lower, error_upper : array
+        The error and a 90 % band of it; NaN where there are fewer than five rows.
+    residual, residual_lower, residual_upper : array
+        The mean of outcome minus prediction: above zero where predictions are too low. A 90 % band.
+    prediction, outcome : array
+        The means of both; of a classifier of the probability of the second class, and how often it
+        occurs.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.rents(900, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X[:600], y[:600])
+    >>> worst = explain.segments(model, X[600:], y[600:])
+    >>> worst.measure, bool(worst.error[0] > worst.overall)
+    ('RMSE', True)
+    """
+
+    _figure: ClassVar[str] = "plot_segments"
+
+    measure: str
+    overall: float
+    n_rows: int
+    features: tuple[str, ...]
+    segments: tuple[str, ...]
+    rows: IntArray
+    share: FloatArray
+    error: FloatArray
+    error_lower: FloatArray
+    error_upper: FloatArray
+    residual: FloatArray
+    residual_lower: FloatArray
+    residual_upper: FloatArray
+    prediction: FloatArray
+    outcome: FloatArray
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per part."""
+        return {
+            "feature": list(self.features),
+            "segment": list(self.segments),
+            "rows": self.rows,
+            "share": self.share,
+            "error": self.error,
+            "error_lower": self.error_lower,
+            "error_upper": self.error_upper,
+            "residual": self.residual,
+            "residual_lower": self.residual_lower,
+            "residual_upper": self.residual_upper,
+            "prediction": self.prediction,
+            "outcome": self.outcome,
+        }
+
+
+def segments(
+    model: Any, X: Any, y: Any, sample_weight: Any = None, *, by: Any = None, offset: Any = None
+) -> Segments:
+    """Errors and mean residuals in parts of the rows: where a model is bad, and for whom.
+
+    Parameters
+    ----------
+    model : TSLRegressor, SepALSRegressor, or TSLClassifier of two classes
+        A fitted estimator.
+    X : table
+        Rows that the model was not fitted to; errors on training rows say little.
+    y : array-like of shape (n,)
+        Their outcomes. Rows where it is missing are left out.
+    sample_weight : array-like of shape (n,), optional
+    by : str or array-like of shape (n,), optional
+        A column of ``X``, which the model need not know, or values of the rows: the parts are its
+        levels, or at most ten ranges. Without it they are those of every feature of the model.
+    offset : array-like of shape (n,), optional
+        As in ``predict``.
+
+    Examples
+    --------
+    >>> from seplearn import TSLRegressor, datasets, explain
+    >>> X, y = datasets.rents(900, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X[["area", "year"]][:600], y[:600])
+    >>> unseen = X[["area", "year", "district"]][600:]
+    >>> by_district = explain.segments(model, unseen, y[600:], by="district")
+    >>> set(by_district.segments) == set(unseen["district"])
+    True
+    """
+    if isinstance(getattr(model, "model_", None), ClassModels):
+        raise ValueError(
+            "model must predict numbers or two classes, got one of more classes; evaluate tells "
+            "how well each is predicted"
+        )
+    subject = Subject.of(model)
+    if not hasattr(model, "_loss"):
+        raise wrong_type("model", "a fitted estimator, which knows its loss", model)
+    X, values = _taken_out(X, by, subject)
+    table, outcomes = rows_with_target(X, model._outcomes(y), may_be_unknown=True)
+    rows = known_rows(X, outcomes, sample_weight, offset)
+    codes = subject.model.bins.codes(
+        rows.table, subject.schema.columns_in(rows.table, subject.owner)
+    )
+    sums = subject.model.predict(codes)
+    measured = _Measured.of(rows, sums, model._loss)
+    if by is None:
+        parts = [_of_feature(subject, codes, j) for j in range(len(subject.names))]
+    elif values is None:
+        parts = [_of_feature(subject, codes, subject.feature(by))]
+    else:
+        kept = _kept(outcomes, sample_weight)
+        parts = [_of_values(values[1], values[0], kept, table.n_rows)]
+    return measured.told(parts, subject.schema.library)
+
+
+class _Parts(NamedTuple):
+    """A feature, its groups, and the group of every row."""
+
+    name: str
+    groups: Groups
+    of_row: IntArray
+
+
+def _of_feature(subject: Subject, codes: Any, j: int) -> _Parts:
+    bins = subject.model.bins
+    groups = bin_groups(bins.axes[j], bins.frequencies[bins.axis(j)], _N_RANGES)
+    return _Parts(subject.names[j], groups, groups.of_bin[codes[:, j]])
+
+
+def _of_values(table: Table, name: str, kept: BoolArray, n_rows: int) -> _Parts:
+    """The parts that other values divide the rows into."""
+    if table.n_rows != n_rows:
+        raise ValueError(f"by must have one value per row ({n_rows}), got {table.n_rows}")
+    own = table.rows(kept)
+    categorical = np.array([own.is_categorical(0)])
+    weight = np.ones(own.n_rows)
+    bins, codes = bin_table(
+        own, weight, categorical, _MOST_BINS, 1, lambda do, items: [do(j) for j in items]
+    )
+    groups = bin_groups(bins.axes[0], bins.frequencies, _N_RANGES)
+    return _Parts(name, groups, groups.of_bin[codes[:, 0]])
+
+
+def _taken_out(X: Any, by: Any, subject: Subject) -> tuple[Any, tuple[str, Table] | None]:
+    """The table, and the values to divide it by, if they are not those of a feature."""
+    if by is None or (isinstance(by, str) and by in subject.names):
+        return X, None
+    if not isinstance(by, str):
+        column = np.asarray(read_target(by))
+        if column.ndim != 1:
+            raise ValueError(f"by must have one value per row, got shape {column.shape}")
+        return X, (target_name(by) or "group", open_table(column.reshape(-1, 1)))
+    frame = nw.from_native(X, pass_through=True)
+    present = frame.columns if isinstance(frame, nw.DataFrame) else list(subject.names)
+    if not isinstance(frame, nw.DataFrame) or by not in present:
+        raise ValueError(
+            f"by must be a column of X, got {by!r}{did_you_mean(by, present)}; or one value per row"
+        )
+    return frame.drop(by).to_native(), (by, open_table(frame.select(by).to_native()))
+
+
+def _kept(outcomes: FloatArray, sample_weight: Any) -> BoolArray:
+    """Which rows count: those of a known outcome and a positive weight."""
+    known: BoolArray = ~np.isnan(outcomes)
+    if sample_weight is not None:
+        known = known & (np.asarray(read_target(sample_weight), dtype=np.float64) > 0.0)
+    return known
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """What every row is off, and by which measure that is told."""
+
+    outcome: FloatArray
+    prediction: FloatArray
+    weight: FloatArray
+    losses: FloatArray
+    measure: str
+
+    @staticmethod
+    def of(rows: TrainingRows, sums: FloatArray, loss: Loss) -> _Measured:
+        eta = sums if rows.offset is None else sums + rows.offset
+        prediction = loss.link.inverse(eta)
+        loss.check_domain(rows.y)
+        with np.errstate(over="ignore"):
+            losses = (rows.y - prediction) ** 2 if loss.name is None else loss.of_rows(rows.y, eta)
+        return _Measured(rows.y, prediction, rows.weight, losses, loss.name or _RMSE)
+
+    def told(self, parts: list[_Parts], library: str | None) -> Segments:
+        """The errors of all parts that have rows, the worst first."""
+        found = [
+            self._part(own, int(g))
+            for own in parts
+            for g in np.flatnonzero(np.bincount(own.of_row, minlength=len(own.groups.labels)))
+        ]
+        found.sort(key=lambda row: _badness(row["error_lower"], row["error"]))
+        columns = {name: [row[name] for row in found] for name in found[0]}
+        numbers: dict[str, Any] = {
+            name: np.array(values) for name, values in columns.items() if name not in _WORDS
+        }
+        return Segments(
+            measure=self.measure,
+            overall=self._in_unit(weighted_mean(self.losses, self.weight)),
+            n_rows=len(self.losses),
+            features=tuple(columns["features"]),
+            segments=tuple(columns["segments"]),
+            **numbers,
+            library=library,
+        )
+
+    def _part(self, parts: _Parts, g: int) -> dict[str, Any]:
+        own = parts.of_row == g
+        weight, n = self.weight[own], int(own.sum())
+        mean, error = mean_and_error(self.losses[own], weight)
+        residual, apart = mean_and_error(self.outcome[own] - self.prediction[own], weight)
+        reach = NORMAL_90 if n >= _FEWEST else math.nan
+        largest = self.weight.max()
+        return {
+            "features": parts.name,
+            "segments": parts.groups.labels[g],
+            "rows": n,
+            "share": float((weight / largest).sum() / (self.weight / largest).sum()),
+            "error": self._in_unit(mean),
+            "error_lower": self._in_unit(max(mean - reach * error, 0.0)),
+            "error_upper": self._in_unit(mean + reach * error),
+            "residual": residual,
+            "residual_lower": residual - reach * apart,
+            "residual_upper": residual + reach * apart,
+            "prediction": weighted_mean(self.prediction[own], weight),
+            "outcome": weighted_mean(self.outcome[own], weight),
+        }
+
+    def _in_unit(self, loss: float) -> float:
+        return math.sqrt(loss) if self.measure == _RMSE else loss
+
+
+_WORDS = ("features", "segments")
+
+
+def _badness(lower: float, error: float) -> tuple[bool, float]:
+    """A key that sorts the worst first, and parts of too few rows last."""
+    return math.isnan(lower), -error if math.isnan(lower) else -lower

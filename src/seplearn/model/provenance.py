@@ -1,0 +1,107 @@
+"""Where a model comes from: what a file says of its fit beside parameters and curves."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from seplearn._errors import out_of_range
+from seplearn.model.checks import count, finite, require, table
+
+_PACKAGES = ("seplearn", "numpy", "numba", "scikit-learn")
+_EPOCH = "SOURCE_DATE_EPOCH"
+_LONGEST = 200  # of a version or a date
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a model comes from.
+
+    Two fits of the same rows in the same environment have the same, so that files stay the same:
+    the clock is not looked at.
+
+    Attributes
+    ----------
+    n_rows : int
+        Training rows with a positive weight.
+    weight : float
+        Sum of their weights.
+    versions : mapping of str to str
+        Of Python and the packages that the fit depends on.
+    date : str or None
+        What the environment variable SOURCE_DATE_EPOCH says, in ISO 8601, or what the caller gave.
+    table_sha256 : str or None
+        SHA-256 of the training table as a file, if it was asked for.
+    excluded : tuple of str
+        Columns of the table that were left out, if that is known.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from seplearn import TSLRegressor, datasets
+    >>> X, y = datasets.masked_interaction(500, random_state=0)
+    >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
+    >>> model.provenance_.n_rows
+    500
+    >>> model.provenance_ = replace(model.provenance_, date="2026-11-16")  # saved with the model
+    """
+
+    n_rows: int
+    weight: float
+    versions: Mapping[str, str] = field(hash=False)
+    date: str | None = None
+    table_sha256: str | None = None
+    excluded: tuple[str, ...] = ()
+
+    @staticmethod
+    def of_fit(n_rows: int, weight: float) -> Provenance:
+        """That of a fit made here and now."""
+        versions = {"python": platform.python_version()}
+        versions |= {name: version(name) for name in _PACKAGES}
+        return Provenance(n_rows, weight, versions, date_of_environment())
+
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self) | {"versions": dict(self.versions), "excluded": list(self.excluded)}
+
+    @staticmethod
+    def from_plain(values: Any) -> Provenance:
+        """What :meth:`to_plain` gave, every value checked."""
+        given = table(values, {one.name for one in fields(Provenance)}, "the provenance")
+        versions, excluded = given["versions"], given["excluded"]
+        sound = isinstance(versions, dict) and all(_is_short(text) for text in versions.values())
+        require(sound, "versions of the provenance")
+        listed = isinstance(excluded, list) and all(type(name) is str for name in excluded)
+        require(listed, "columns left out")
+        require(given["date"] is None or _is_short(given["date"]), "date of the provenance")
+        digest = given["table_sha256"]
+        known = digest is None or (type(digest) is str and _HASH.fullmatch(digest) is not None)
+        require(known, "hash of the training table")
+        weight = finite(given["weight"])
+        require(weight >= 0.0, "weight of the training rows")
+        return Provenance(
+            count(given["n_rows"]), weight, versions, given["date"], digest, tuple(excluded)
+        )
+
+
+def date_of_environment() -> str | None:
+    """The date that SOURCE_DATE_EPOCH says, as builds that can be repeated do; None without it."""
+    text = os.environ.get(_EPOCH)
+    if not text:
+        return None
+    try:
+        return datetime.fromtimestamp(int(text), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError) as error:
+        rule = "seconds since 1970 in the environment"
+        raise out_of_range(_EPOCH, rule, text) from error
+
+
+def _is_short(text: Any) -> bool:
+    return type(text) is str and 0 < len(text) <= _LONGEST

@@ -1,0 +1,100 @@
+"""Where a model comes from, in words: for the page of a report and for ``seplearn info``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from seplearn.estimators.base import SeparationEstimator
+from seplearn.model.classes import ClassModels
+from seplearn.model.reading import brief, read_curves
+
+_OWN_LINES = ("random_state", "monotonic_cst", "loss", "n_jobs", "verbose")
+_NOT_KNOWN = "not known: the model was merged, or comes from an earlier version"
+_MOST_NAMES = 40
+
+
+def told_provenance(estimator: SeparationEstimator) -> list[tuple[str, str]]:
+    """Pairs of what and its words, of every fitted estimator."""
+    parameters = estimator.get_params(deep=False)
+    used, unused = _features(estimator)
+    lines = [
+        ("Target", brief(estimator.target_name_ or "without a name")),
+        *_of_the_fit(estimator),
+        ("Features used", _listed(used)),
+        ("Features not used", _listed(unused)),
+        ("Loss", _loss(estimator)),
+        ("Constraints", _constraints(parameters.get("monotonic_cst"), estimator)),
+        ("Seed", str(parameters.get("random_state"))),
+        ("Other parameters", changed_parameters(estimator, _OWN_LINES)),
+    ]
+    return lines
+
+
+def changed_parameters(estimator: SeparationEstimator, beside: tuple[str, ...] = ()) -> str:
+    """Parameters that are not the defaults, as they are given."""
+    defaults = type(estimator)().get_params()
+    changed = {
+        name: value
+        for name, value in estimator.get_params().items()
+        if name not in beside and not _same(value, defaults[name])
+    }
+    return ", ".join(f"{name}={value!r}" for name, value in changed.items()) or "defaults"
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and bool(value == default)
+
+
+def _of_the_fit(estimator: SeparationEstimator) -> list[tuple[str, str]]:
+    own = estimator.provenance_
+    if own is None:
+        return [("Training rows", _NOT_KNOWN)]
+    weight = "" if own.weight == own.n_rows else f", of weight {own.weight:,.6g}"
+    lines = [
+        ("Training rows", f"{own.n_rows:,}{weight}"),
+        ("Versions", ", ".join(f"{name} {text}" for name, text in own.versions.items())),
+    ]
+    optional = (
+        ("Date", own.date),
+        ("SHA-256 of the training table", own.table_sha256),
+        ("Columns left out", _listed(list(own.excluded)) if own.excluded else None),
+    )
+    return lines + [(what, text) for what, text in optional if text is not None]
+
+
+def _features(estimator: SeparationEstimator) -> tuple[list[str], list[str]]:
+    """Names of the features that some curve is not flat along, and of the others."""
+    model = estimator.model_
+    models = model.models if isinstance(model, ClassModels) else (model,)
+    moving = {
+        curve.feature for one in models for curve in read_curves(one.stages, one.effects, one.bins)
+    }
+    labels = estimator._schema.labels
+    used = [name for j, name in enumerate(labels) if j in moving]
+    return used, [name for j, name in enumerate(labels) if j not in moving]
+
+
+def _loss(estimator: SeparationEstimator) -> str:
+    parameters = estimator.get_params(deep=False)
+    if hasattr(estimator, "classes_"):
+        return "log-loss"
+    name = str(parameters.get("loss", "squared_error"))
+    shapes = {"tweedie": "power", "quantile": "quantile"}
+    return f"{name} ({shapes[name]}={parameters[shapes[name]]})" if name in shapes else name
+
+
+def _constraints(given: Any, estimator: SeparationEstimator) -> str:
+    if given is None:
+        return "none"
+    by_place = zip(estimator._schema.labels, given, strict=False)
+    pairs = given.items() if isinstance(given, Mapping) else by_place
+    words = {1: "rises", -1: "falls"}
+    ways = [(brief(str(name)), words[int(way)]) for name, way in pairs if int(way) in words]
+    return ", ".join(f"{way} with {name}" for name, way in ways) or "none"
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(brief(name) for name in names[:_MOST_NAMES]) or "none"
+    more = len(names) - _MOST_NAMES
+    return f"{shown} and {more:,} more" if more > 0 else shown
