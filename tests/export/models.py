@@ -94,7 +94,7 @@ def model(name: str) -> Any:
         return with_flat_stages(model("identity"))
     if name == "huge":  # products beyond half the largest number
         other = copy.copy(model("identity"))
-        other.model_ = scaled(other.model_, 1e308)
+        other.model_ = scaled(other.model_, 1e308 / max(1.0, abs(other.model_.intercept)))
         return other
     variants: dict[str, dict[str, Any]] = {
         "identity": {"main_effects": False},

@@ -115,7 +115,7 @@ def report_html(
     1
     """
     content = page_content(model, X, y, offset, title, n_rows, random_state)
-    return _page("page.html", content, _SCRIPTS)
+    return _page("page.html", content, _SCRIPTS, {"origin": _origin(model)})
 
 
 def write_comparison(
@@ -177,15 +177,20 @@ def write_comparison(
     return comparison
 
 
-def _page(template: str, content: dict[str, Any], names: tuple[str, ...]) -> str:
-    """Contents, styles and scripts in one file."""
+def _page(
+    template: str,
+    content: dict[str, Any],
+    names: tuple[str, ...],
+    texts: dict[str, str] | None = None,
+) -> str:
+    """Contents, styles and scripts in one file, and texts for places of the template's own."""
     scripts = "\n".join(_asset(name) for name in names)
     filled = {
         "title": html.escape(content["title"]),
         "style": _asset("page.css"),
         "data": _as_script_text(content),
         "script": scripts,
-        "origin": _origin(model),
+        **(texts or {}),
     }
     # In one pass: what is filled in is not searched for further places.
     return re.sub(r"\{\{(\w+)\}\}", lambda found: filled[found[1]], _asset(template))
