@@ -265,7 +265,7 @@ def test_it_tells_how_good_the_model_is_and_what_stages_say(model, flats, path, 
     X, y = flats
     opened = open_page(path)
     told = model.evaluate(X[1_200:], y[1_200:])
-    assert f"{told.rmse:,.0f}" in opened.page.locator("#quality").inner_text()
+    assert f"{told.rmse:.3g}" in opened.page.locator("#quality").inner_text()
     assert f"{100 * told.r2:.0f} %" in opened.page.locator("#quality").inner_text()
     sentences = explain.roles(model, background=X[1_200:]).sentences
     stages = opened.page.locator("#stages").inner_text()

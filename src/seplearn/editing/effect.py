@@ -70,15 +70,16 @@ class EditEffect:
         if before.ndim == 2:
             most = np.argmax(np.abs(after - before), axis=1)[:, None]
             before, after = (np.take_along_axis(p, most, axis=1)[:, 0] for p in (before, after))
-        with np.errstate(over="ignore"):
-            moves = np.abs(after - before)
-        size = float(moves.max()) or 1.0  # a sum of moves near the largest number is none
-        rows = np.argsort(-moves, kind="stable")[:_MOST_ROWS]
+        halves = np.abs(0.5 * after - 0.5 * before)  # a move may be beyond the largest number
+        size = float(halves.max()) or 1.0  # a sum of moves near the largest number is none
+        rows = np.argsort(-halves, kind="stable")[:_MOST_ROWS]
         return EditEffect(
-            n_rows=len(moves),
-            changed=float(np.mean(moves > _ROUNDING * np.maximum(np.abs(before), np.abs(after)))),
-            mean_move=size * float(np.mean(moves / size)),
-            largest_move=float(moves.max()),
+            n_rows=len(halves),
+            changed=float(
+                np.mean(halves > 0.5 * _ROUNDING * np.maximum(np.abs(before), np.abs(after)))
+            ),
+            mean_move=2.0 * size * float(np.mean(halves / size)),
+            largest_move=2.0 * float(halves.max()),
             rows=rows,
             before=before[rows],
             after=after[rows],
