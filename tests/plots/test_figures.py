@@ -155,7 +155,9 @@ def test_local_explanations_of_other_stages():
     assert rows(empty.axes[0]) == ["intercept", "prediction"]
     zeros = pd.DataFrame(np.zeros((1, 30)), columns=wide().feature_names_in_)
     many = explain.local(wide(), zeros).plot(max_stages=4)
-    assert "6 other stages" in rows(many.axes[0])
+    n_others = len(wide().stages_) - 4
+    assert n_others > 2
+    assert f"{n_others} other stages" in rows(many.axes[0])
 
 
 def test_shapley_values_of_one_row_are_bars_of_many_a_swarm():

@@ -88,7 +88,7 @@ def test_cards_and_shapley_values_are_of_the_class_chosen(model, table, path, op
             head = opened.page.locator(".values th").nth(2).text_content()
             assert head == f"score of {label}"
             check_shapley(opened, view, random_rows(table[0], 3, k), background)
-    assert n_used > 3  # the score of a class may be a constant
+    assert n_used > 2  # the score of a class may be a constant
 
 
 def test_changes_reach_the_probability_of_the_class_chosen(model, table, path, open_page):
