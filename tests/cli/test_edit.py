@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import load_model
+from seplearn import TSLRegressor, load_model
 from tests.cli.conftest import run
 
 
@@ -30,6 +30,18 @@ def test_a_model_is_edited_and_says_so(files, unseen, tmp_path):
     np.testing.assert_array_equal(again.predict(unseen), edited.predict(unseen))
     shown = run("info", new).stdout
     assert "edit 2: clip(feature='area', limits=[None, 100], stage=0): they said so" in shown
+
+
+def test_the_target_may_be_named(files, unseen, tmp_path):
+    table, (old, new) = pd.read_csv(files / "unseen.csv"), (tmp_path / "a.tsl", tmp_path / "b.tsl")
+    TSLRegressor(1, early_stopping=False).fit(unseen, table["rent"].to_numpy()).save(old)
+    given = ("edit", old, files / "unseen.csv", "--recalibrate", "--reason", "r", "-o", new)
+    refused = run(*given)
+    assert refused.exit_code == 2
+    assert "--target names its column" in refused.stderr
+    done = run(*given, "--target", "rent")
+    assert done.exit_code == 0, done.output
+    assert "edited 1 time" in done.stderr
 
 
 def test_stages_keep_their_numbers_within_a_command(files, unseen, tmp_path):

@@ -1,5 +1,7 @@
 """A second fit that goes on from the first: more stages, other rows, other levels."""
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -189,3 +191,12 @@ def test_other_columns_are_refused(flats):
         model.fit(X.assign(floor=X["floor"].astype(str)), y)
     with pytest.raises(ValueError, match="groups must not be given"):
         model.set_params(early_stopping="auto").fit(X, y, groups=np.arange(len(y)) % 9)
+
+
+def test_a_copy_goes_on_too(two_products):
+    X, y = two_products
+    model = TSLRegressor(1, warm_start=True, main_effects=False, **FEW).fit(X, y)
+    copies = pickle.loads(pickle.dumps(model)), copy.deepcopy(model)
+    expected = model.set_params(n_stages=2).fit(X, y).predict(X)
+    for other in copies:
+        np.testing.assert_array_equal(other.set_params(n_stages=2).fit(X, y).predict(X), expected)

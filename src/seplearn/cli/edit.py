@@ -54,11 +54,14 @@ _PLACE = "COLUMN[@STAGE]"
 @click.option(
     "--recalibrate", is_flag=True, help="Fit the constant and the scales to the rows of TABLE."
 )
+@click.option(
+    "--target", help="The column with the outcomes; by default the one the model was fitted to."
+)
 @click.option("--reason", required=True, help="Why; it is kept in the model.")
 @click.option("-o", "--output", required=True, help="The model file to write.")
 @missing_option
 def edit(
-    model: str, table: str | None, recalibrate: bool, reason: str, output: str,
+    model: str, table: str | None, recalibrate: bool, target: str | None, reason: str, output: str,
     missing: tuple[str, ...], **changes: Any,
 ) -> None:  # fmt: skip
     """Change MODEL by hand and write another one, which tells what was changed and why.
@@ -80,16 +83,19 @@ def edit(
     rows = None
     if table is not None:
         added = offset_column(estimator, None)
-        rows = with_target(estimator, table, None, missing, added)
+        rows = with_target(estimator, table, target, missing, added)
     if recalibrate and rows is not None:
         if rows.y is None:
-            raise ValueError(f"{table} must have the target, to which scales are fitted")
+            raise ValueError(
+                f"{table} must have the target, to fit scales to; --target names its column"
+            )
         session.recalibrate(rows.features, rows.y, offset=rows.offset)
     edited: SeparationEstimator = session.apply(reason=reason)
     if rows is not None:
         say(str(session.effect(rows.features, rows.y, offset=rows.offset)))
     edited.save(output)
-    say(f"wrote {output}, edited {len(edited.edits_)} times", err=True)
+    n_edits = len(edited.edits_)
+    say(f"wrote {output}, edited {n_edits} time{'s' if n_edits > 1 else ''}", err=True)
 
 
 def _change_curves(session: Edit, changes: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,6 +30,10 @@ class Link:
     name: Literal["identity", "log", "logit", "softmax"]
     scale: str
     factor: str = ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, or one from a pickle, is the link itself."""
+        return _link_of, (self.name,)
 
     def inverse(self, eta: FloatArray) -> FloatArray:
         """The prediction of sums; finite for every number.
@@ -63,6 +67,10 @@ LOG = Link("log", "log of the prediction", "relativity")
 LOGIT = Link("logit", "log-odds", "odds ratio")
 SOFTMAX = Link("softmax", "score")
 LINKS = {link.name: link for link in (IDENTITY, LOG, LOGIT, SOFTMAX)}
+
+
+def _link_of(name: Literal["identity", "log", "logit", "softmax"]) -> Link:
+    return LINKS[name]
 
 
 def class_shares(eta: FloatArray) -> FloatArray:
