@@ -148,13 +148,13 @@ def test_edits_keep_constraints_or_are_refused():
         for branch in one.active:
             steps = np.diff(branch.log_factors[part][:-1])
             assert (-branch.coefficient_sign * steps >= 0).all()
-    with pytest.raises(ValueError, match=r"direction must be not against monotonic_cst.*got 1"):
+    with pytest.raises(ValueError, match=r"direction must agree with monotonic_cst.*got 1"):
         model.edit().make_monotone("distance", 1)
     free = fitted(main_effects=False)
     edit = free.edit().make_monotone("area", 1)
-    with pytest.raises(ValueError, match="not against"):
+    with pytest.raises(ValueError, match="must agree with"):
         edit.make_monotone("area", -1)
-    with pytest.raises(ValueError, match="not against"):
+    with pytest.raises(ValueError, match="must agree with"):
         edit.apply(reason="r").edit().make_monotone("area", -1)
 
 
@@ -405,18 +405,18 @@ def test_effect_without_a_target_and_its_words():
         (lambda e: e.flatten("area", stage=True), "stage must be an integer from 0"),
         (lambda e: e.flatten("area", stage="all"), "stage must be the number of a stage or 'main'"),
         (lambda e: e.flatten("area", class_="x"), "class_ must be None for a model of one sum"),
-        (lambda e: e.clip("district", (1, 2)), "feature must be one of numbers for clip.*district"),
+        (lambda e: e.clip("district", (1, 2)), "must be a feature of numbers for clip.*district"),
         (lambda e: e.clip("area", (2, 1)), r"limits must be a pair .*got \(2, 1\)"),
         (lambda e: e.clip("area", (1, np.nan)), "limits must be a pair"),
         (lambda e: e.clip("area", (1, 2, 3)), "limits must be a pair"),
         (lambda e: e.clip("area", ("a", "b")), "limits must be a pair"),
         (lambda e: e.smooth("area", 0.0), "share must be a number >= 0.001 and <= 1, got 0.0"),
-        (lambda e: e.smooth("district"), "feature must be one of numbers for smooth"),
-        (lambda e: e.set_level("area", "a", like="b"), "feature must be one of levels for set_lev"),
+        (lambda e: e.smooth("district"), "feature must be a feature of numbers for smooth"),
+        (lambda e: e.set_level("area", "a", like="b"), "must be a feature of levels for set_level"),
         (lambda e: e.set_level("district", "hil", like="market"), "level must be.*'hil'.*'hill'"),
         (lambda e: e.set_level("district", "hill", like="moon"), "like must be one of .*'moon'"),
         (lambda e: e.set_level("district", "hill", like="hill"), "like must be another level"),
-        (lambda e: e.make_monotone("district", 1), "feature must be one of numbers for make_mono"),
+        (lambda e: e.make_monotone("district", 1), "must be a feature of numbers for make_mono"),
         (lambda e: e.make_monotone("area", 0), r"direction must be 1 \(rising\) or .*got 0"),
         (lambda e: e.make_monotone("area", "up"), "direction must be 1"),
         (lambda e: e.drop_stage("main"), "stage must be an integer from 0"),

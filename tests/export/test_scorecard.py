@@ -57,9 +57,12 @@ def test_points_of_main_effects_add_up_to_the_sum(name):
 
 def test_points_of_one_product_add_up_to_its_log():
     fitted, X = model("identity"), rows()
-    one = changed(fitted, stages=(Stage(fitted.stages_[0].plus, None),), effects=None)
+    alone = {"stages": (Stage(fitted.stages_[0].plus, None),), "effects": None}
+    below = changed(fitted, **alone, intercept=-2.5)
+    assert below.to_scorecard().score == "log of (prediction + 2.5)"
+    one = changed(fitted, **alone, intercept=2.5)
     card = one.to_scorecard()
-    assert card.score == f"log of (prediction - {one.intercept_:.17g})"
+    assert card.score == "log of (prediction - 2.5)"
     found = [math.exp(points_of(card, row)) for row in records(X)]
     np.testing.assert_allclose(found, one.predict_stages(X)[:, 0], rtol=1e-9)
     less = changed(fitted, stages=(Stage(None, fitted.stages_[0].minus),), intercept=0.0)

@@ -205,8 +205,10 @@ class Edit:
                 "nothing about the probability"
             )
         if self._directions().get(j, direction) != direction:
-            rule = "not against monotonic_cst or an earlier make_monotone of the feature"
-            raise out_of_range("direction", rule, direction)
+            raise ValueError(
+                "direction must agree with monotonic_cst and earlier make_monotone of the feature, "
+                f"got {direction}"
+            )
         signed = [s for s, stage in enumerate(self._model.stages) if stage.is_signed]
         if any(j in self._model.stages[s].features(self._model.bins) for s in signed):
             raise ValueError(
@@ -436,14 +438,14 @@ class Edit:
     def _numeric(self, j: int, operation: str) -> NumericAxis:
         axis = self._model.bins.axes[j]
         if not isinstance(axis, NumericAxis):
-            rule = f"one of numbers for {operation}, which needs their order"
+            rule = f"a feature of numbers for {operation}, which needs their order"
             raise out_of_range("feature", rule, self._names[j])
         return axis
 
     def _level(self, j: int, argument: str, level: Any) -> int:
         axis = self._model.bins.axes[j]
         if not isinstance(axis, CategoricalAxis):
-            raise out_of_range("feature", "one of levels for set_level", self._names[j])
+            raise out_of_range("feature", "a feature of levels for set_level", self._names[j])
         description = axis.describe()
         name = level_name(level)
         name = description.other_names.get(name, name)
@@ -476,8 +478,8 @@ class Edit:
     def _stage(self, argument: str, stage: Any, model: SeparationModel) -> int:
         n = len(model.stages)
         if n == 0:
-            raise ValueError(f"{argument} must be a stage, got {stage!r}, but the model has none")
-        return check_position(argument, stage, n, f" (there are {n} stages)")
+            raise ValueError(f"{argument} must be None: the model has no stages, got {stage!r}")
+        return check_position(argument, stage, n, f" (the model has {n})")
 
     def _places(self, stage: Any, model: SeparationModel) -> Places:
         if stage is None:

@@ -13,14 +13,13 @@ from seplearn.explain.ice import sums_along
 from seplearn.explain.result import Explanation, band_of, distinct_names
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
-from seplearn.losses.links import SOFTMAX
+from seplearn.losses.links import LARGEST_LOG, SOFTMAX
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
 from seplearn.table.binning import Axis
 from seplearn.table.columns import make_frame, open_table
 
 _BLOCK = 10_000  # rows at a time, each in as many copies as the feature has bins
-_LARGEST_LOG = 700.0  # exp of more is beyond all numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -186,7 +185,7 @@ def _of(
         average += rows.weight[part] @ link.inverse(sums_along(model, rows.codes[part], j))
     dependence = dependence_on(model, subject, (j,), rows)
     beside = dependence.mean if base is None else dependence.total[base]
-    return average, np.exp(np.clip(dependence.total - beside, -_LARGEST_LOG, _LARGEST_LOG))
+    return average, np.exp(np.clip(dependence.total - beside, -LARGEST_LOG, LARGEST_LOG))
 
 
 def _bin_of(subject: Subject, j: int, value: Any) -> int:

@@ -90,7 +90,7 @@ def to_scorecard(
         product = _only_product(terms, stages)
         base, curves = product["log_scale"], _log_curves(product)
         rest, sign = terms["intercept"], "-" if product["sign"] < 0 else ""
-        inner = f"{total} - {rest:.17g}" if rest else total
+        inner = f"{total} {'+' if rest < 0 else '-'} {abs(rest):.17g}" if rest else total
         score = f"log of {sign}({inner})"
     rows = [
         row
