@@ -20,10 +20,11 @@ from seplearn.cli.check import check
 from seplearn.cli.compare import compare
 from seplearn.cli.compile import compile_kernels
 from seplearn.cli.edit import edit, merge
+from seplearn.cli.explain import explain
 from seplearn.cli.export import export
 from seplearn.cli.fit import fit
 from seplearn.cli.text import note, printable
-from seplearn.cli.use import curves, evaluate, explain, info, predict, report, summary
+from seplearn.cli.use import curves, evaluate, info, predict, report, summary
 from seplearn.table.columns import open_table
 
 
