@@ -7,8 +7,8 @@ X = np.random.default_rng(0).normal(size=(20, 2))
 Y = X[:, 0]
 
 PARAMETERS = [
-    ("n_stages", 0, ValueError, "n_stages must be an integer >= 1, got 0"),
-    ("n_stages", 2.0, TypeError, "n_stages must be an integer >= 1, got 2.0 of type float"),
+    ("n_stages", -1, ValueError, "n_stages must be an integer >= 0, got -1"),
+    ("n_stages", 2.0, TypeError, "n_stages must be an integer >= 0, got 2.0 of type float"),
     ("n_stages", True, TypeError, "n_stages must be an integer"),
     ("n_grids", -1, ValueError, "n_grids must be an integer >= 1, got -1"),
     ("n_splits", "many", TypeError, "n_splits must be an integer >= 1, got 'many' of type str"),

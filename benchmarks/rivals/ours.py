@@ -90,6 +90,7 @@ RIVALS = (
     _rival("seplearn, another seed", _another_seed),
     _rival("seplearn, 4 starts", _tsl({"n_starts": 4})),
     _rival("seplearn, 2 stages", _tsl({"n_stages": 2})),
+    _rival("seplearn, main effects only", _tsl({"n_stages": 0})),
     _rival("seplearn, 10 stages", _tsl(_TEN)),
     _rival("seplearn, 10 stages, free", _tsl(_TEN | {"energy": 0.007})),
     _rival("seplearn, paper", _paper),

@@ -50,9 +50,10 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "n_stages",
         32,
-        Interval(1, whole=True),
+        Interval(0, whole=True),
         "Largest number of stages of each start; ``early_stopping`` decides how many are used. A "
-        "stage that turns out to depend on one feature becomes its main effect.",
+        "stage that turns out to depend on one feature becomes its main effect. 0: a model of main "
+        "effects alone.",
         "epochs",
     ),
     Parameter(

@@ -443,6 +443,26 @@ def test_without_main_effects_a_model_never_has_them(more):
     assert allowed.stages_ == ()
 
 
+@pytest.mark.parametrize("more", [{}, {"early_stopping": False}, {"fit_intercept": False}])
+def test_without_stages_a_model_is_its_main_effects(more):
+    rng = np.random.default_rng(0)
+    U = rng.uniform(-1, 1, size=(300, 3))
+    target = np.sin(3 * U[:, 0]) + U[:, 1] ** 2 + rng.normal(0, 0.1, 300)
+    model = TSLRegressor(**ONE | {"n_stages": 0} | more).fit(U, target - target.mean())
+    assert model.stages_ == ()
+    assert model.reading_size_ == 2  # the third feature says nothing
+    assert model.score(U, target - target.mean()) > 0.95
+    other = TSLRegressor(**ONE | {"n_stages": 0, "main_effects": True} | more)
+    np.testing.assert_array_equal(other.fit(U, target - target.mean()).predict(U), model.predict(U))
+
+
+@pytest.mark.parametrize("without", [{"main_effects": False}, {"refine": "scalars"}])
+def test_without_stages_and_main_effects_there_is_no_model(without):
+    ((name, value),) = without.items()
+    with pytest.raises(ValueError, match=f"n_stages must be at least 1 with {name}={value!r}"):
+        TSLRegressor(n_stages=0, **without).fit(X, Y)
+
+
 @pytest.mark.parametrize("early_stopping", [True, False])
 def test_without_an_intercept_auto_has_no_constant_by_way_of_main_effects(early_stopping):
     rng = np.random.default_rng(0)

@@ -53,6 +53,8 @@ class SizeChoice(Explanation):
     def __str__(self) -> str:
         path = self.chosen
         taken, grown = path.chosen or 0, len(path.losses) - 1
+        if not grown:
+            return "no stage was grown" + ", beside main effects" * path.main_effects
         best = int(np.argmin(path.losses))
         text = f"{taken} of {count(grown, 'stage')} grown {'was' if taken == 1 else 'were'} taken"
         if path.main_effects:

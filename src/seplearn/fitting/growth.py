@@ -124,9 +124,9 @@ class _Forms:
         seed: np.random.SeedSequence,
         workers: Workers,
     ) -> None:
-        chosen_by_error = options.main_effects == "auto" and options.may_have_effects
+        chosen_by_error = options.may_have_effects and not options.must_have_effects
         chosen_by_error &= options.start is None
-        forms = (False, True) if chosen_by_error else (options.main_effects is True,)
+        forms = (False, True) if chosen_by_error else (options.must_have_effects,)
         weights = [part.held_out.weight for part in parts]
         self.growths = [_Growth(form, ErrorPath(weights, mass)) for form in forms]
         self._parts, self._options, self._seed = parts, options, seed
@@ -481,7 +481,7 @@ def _grow_fully(
 
     def start(k: int) -> Fit:
         # Nothing is held out by which "auto" could decide.
-        fit = _new_fit(data, options, _start_seed(seed, k), inner, options.main_effects is True)
+        fit = _new_fit(data, options, _start_seed(seed, k), inner, options.must_have_effects)
         fit.begin()
         return fit
 

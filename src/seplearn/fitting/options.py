@@ -47,7 +47,13 @@ class FitOptions(TSLParameters):
         They have mean zero, so their level is a constant: a model that is to have none gets them
         only when they are asked for.
         """
-        return self.main_effects is True or (self.main_effects == "auto" and self.fit_intercept)
+        by_error = self.main_effects == "auto" and self.fit_intercept
+        return self.must_have_effects or by_error
+
+    @property
+    def must_have_effects(self) -> bool:
+        """Whether they come first without any question: asked for, or there is nothing else."""
+        return self.main_effects is True or self.n_stages == 0
 
     @property
     def loss_function(self) -> Loss:
