@@ -9,7 +9,18 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import compare, data, growth, paper_page, problems, report, run, task_pages, tune
+from benchmarks import (
+    compare,
+    data,
+    growth,
+    headline,
+    paper_page,
+    problems,
+    report,
+    run,
+    task_pages,
+    tune,
+)  # fmt: skip
 from benchmarks.rivals import RIVALS
 from benchmarks.rows import Rows, key_of
 from benchmarks.tasks import KINDS, REGRESSION
@@ -185,7 +196,8 @@ def _report(results: Path, folder: Path) -> None:
         raise ValueError(f"--results must be a folder with runs.jsonl in it, got {results}")
     if not (folder / "reference").is_dir():
         print(f"without the paper's printed errors: there is no {folder / 'reference'}")
-    written = report.write(rows, report.FRESH, target)
+    more = headline.lines(rows) + headline.repeated(rows)
+    written = report.write(rows, report.FRESH, target, more)
     more = paper_page.lines(rows, folder, tune.found(results / "tuned"))
     written += report.write(rows, report.PAPER, target, more)
     written += [path for page in task_pages.PAGES for path in page.write(rows, target)]

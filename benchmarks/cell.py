@@ -80,6 +80,7 @@ def measure(cell: dict[str, Any]) -> dict[str, Any]:
         "cpu_seconds": cpu_fitted - cpu_started,
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
         "cores": len(os.sched_getaffinity(0)),
+        "rows": len(train.y) + len(test.y),
         "facts": rival.facts(model),
         "versions": {name: _version(name) for name in rival.packages},
     }

@@ -5,6 +5,7 @@ task of OpenML, ``made:rents`` a generated table, ``grown:1000x20`` one of that 
 features. Of these the mean is asked, except for some generated ones. A word before says another
 task: ``classes:adult`` is a file of the folder of classes, ``counts:bike_sharing`` asks a table for
 Poisson means, ``quantile-0.9:bike_sharing`` or ``quantile-0.9:made:rents`` for a quantile.
+``distinct:red_wine`` is a table in which every row that repeats is taken once.
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ _COUNTED = ("solar_flare", "bike_sharing")
 _LEVELS = (0.1, 0.5, 0.9)
 _WITH_QUANTILES = ("abalone", "bike_sharing", "california_housing")
 _QUANTILE = "quantile-"
+DISTINCT = "distinct:"
+_REPEATING = (
+    "red_wine", "solar_flare", "brazilian_houses", "cps88wages", "health_insurance",
+    "physiochemical_protein",
+)  # fmt: skip
 
 
 def names(folder: Path | None, kind: str = REGRESSION) -> list[str]:
@@ -56,7 +62,8 @@ def names(folder: Path | None, kind: str = REGRESSION) -> list[str]:
     if kind == CLASSES:
         return [f"classes:{name}" for name in _tables(folder, data.CLASS_TABLES)] + made
     if _tables(folder):
-        return _tables(folder) + made
+        repeating = [f"{DISTINCT}{name}" for name in _held(folder, _REPEATING)]
+        return _tables(folder) + made + repeating
     tasks = _ask(f"study/{_SUITE}")["study"]["tasks"]["task_id"]
     return [f"openml:{task}" for task in tasks] + made
 
@@ -79,6 +86,8 @@ def kind_of(name: str) -> str:
         return MADE[rest].kind
     if kind.startswith(_QUANTILE):
         return QUANTILES
+    if f"{kind}:" == DISTINCT:
+        return kind_of(rest)
     return kind if kind in (CLASSES, COUNTS) else REGRESSION
 
 
@@ -92,6 +101,9 @@ def check(name: str, folder: Path | None) -> None:
     if kind == "openml" and not rest.isdigit():
         raise ValueError(f"problem must be like 'openml:361255', got {name!r}")
     if kind in ("made", "grown", "openml"):
+        return
+    if f"{kind}:" == DISTINCT:
+        check(rest, folder)
         return
     if kind == COUNTS or kind.startswith(_QUANTILE):
         _check_asked(name, folder)
@@ -126,6 +138,8 @@ def load(name: str, folder: Path | None) -> Problem:
         return _as_counts(load(rest, folder), name)
     if kind.startswith(_QUANTILE):
         return replace(load(rest, folder), task=Quantile(float(kind.removeprefix(_QUANTILE))))
+    if f"{kind}:" == DISTINCT:
+        return _distinct(load(rest, folder))
     if kind == "made":
         return MADE[rest].make()
     if kind == CLASSES:
@@ -149,6 +163,12 @@ def _table(name: str, folder: Path | None) -> Table:
 
 def _entry(folder: Path, name: str, tables: str) -> dict[str, Any]:
     return {entry["name"]: entry for entry in data.datasets(folder, tables)}[name]
+
+
+def _distinct(problem: Problem) -> Problem:
+    """Rows that are alike in all features and the target once."""
+    repeats = problem.X.assign(**{"the target": problem.y}).duplicated()
+    return problem.rows(np.flatnonzero(~repeats))
 
 
 def _as_counts(problem: Problem, name: str) -> Problem:

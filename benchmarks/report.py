@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.problems import kind_of
+from benchmarks.problems import DISTINCT, kind_of
 from benchmarks.tasks import REGRESSION
 
 OURS = "seplearn"
@@ -164,12 +164,13 @@ def log_ratios(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def real(table: pd.DataFrame) -> pd.DataFrame:
-    """The problems that are not generated."""
-    return table[[not _generated(str(name)) for name in table.index]] if len(table) else table
+    """The problems that are counted: neither generated nor without the rows that repeat."""
+    return table[[not is_extra(str(name)) for name in table.index]] if len(table) else table
 
 
-def _generated(problem: str) -> bool:
-    return GENERATED in problem
+def is_extra(problem: str) -> bool:
+    """Whether a problem is shown but not counted."""
+    return GENERATED in problem or problem.startswith(DISTINCT)
 
 
 def with_ranks(ratios: pd.DataFrame) -> pd.DataFrame:
@@ -260,8 +261,9 @@ def _summary_lines(table: pd.DataFrame, protocol: Protocol) -> list[str]:
         f"Geometric mean of our {title} over the other's, same splits; below 1 is better for us. "
         "The interval is from resampled problems (splits are not resampled). A few problems "
         "with large ratios weigh much in the mean; the median tells of the typical one. "
-        f"Generated problems are not counted. `mean` predicts {protocol.null} of the training "
-        "part. Stars mark the best three of our default and the rivals, three for the best."
+        "Generated problems, and tables without their repeated rows (`distinct:`), are not "
+        f"counted. `mean` predicts {protocol.null} of the training part. Stars "
+        "mark the best three of our default and the rivals, three for the best."
     )
     return [what, "", *ratio_table(log_ratios(table), title), ""]
 
@@ -381,7 +383,7 @@ def _without(rows: list[Row]) -> list[str]:
     tried: dict[str, set[str]] = {}
     for row in rows:
         tried.setdefault(row["model"], set()).add(row["problem"])
-    known = {name for name in tried.get(OURS, ()) if not _generated(name)}
+    known = {name for name in tried.get(OURS, ()) if not is_extra(name)}
     lines = [
         f"- {model} on {_joined(_with_splits(problems))}: {why}"
         for (model, why), problems in other.items()
@@ -409,7 +411,7 @@ def points(rows: list[Row], protocol: Protocol) -> dict[str, tuple[float, float]
     no point.
     """
     column = protocol.score.column
-    chosen = [row for row in protocol.rows(rows) if not _generated(row["problem"])]
+    chosen = [row for row in protocol.rows(rows) if not is_extra(row["problem"])]
     whole = log_ratios(cells(chosen, column)).notna().sum()
     timed = [row for row in chosen if row.get("cores") is not None]
     errors, times = (log_ratios(cells(timed, c)) for c in (column, "fit_seconds"))

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report
+from benchmarks import headline, report
 from benchmarks.rows import Rows
 
 ROOT = Path(__file__).parents[1]
@@ -127,6 +127,7 @@ def part_of(page: str, first: str) -> list[str]:
 def results_lines() -> list[str]:
     """What the README says of accuracy and time."""
     return [
+        *headline.lines(Rows(RESULTS / "runs.jsonl").read()),
         "**Defaults against defaults** (RMSE of ours over the rival's; below 1 is better for us).",
         *fresh_table(),
         "",

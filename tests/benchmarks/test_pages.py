@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import growth, paper_page, report
+from benchmarks import growth, headline, paper_page, report
 
 
 def made_rows():
@@ -140,3 +140,38 @@ def test_growth_is_told_in_multiples_of_ours(tmp_path):
     more = [row | {"split": 1, "fit_seconds": 3.0} for row in rows if row["rival"] == "seplearn"]
     assert "| 1,000 x 10 | 2 (1 to 3) | 20 |" in growth.markdown(rows + more)
     assert "Time to fit" not in growth.markdown([row for row in rows if row["rival"] == "ebm"])
+
+
+def preset_rows():
+    """Two presets and a rival on two tables, one of which has rows that repeat."""
+    models = [
+        ("seplearn", 1.0, 3.0, 4),
+        ("seplearn, 2 stages", 1.5, 1.0, 2),
+        ("lightgbm", 2.0, 0.5, None),
+    ]
+    rows: list[dict[str, Any]] = []
+    for problem, scale, n_rows in (("a", 1.0, 100), ("b", 4.0, 50), ("distinct:a", 8.0, 90)):
+        for rival, rmse, seconds, curves in models:
+            facts = {} if curves is None else {"stages": 1, "reading_size": curves, "features": 2}
+            worse = 0.5 if rival == "lightgbm" and problem != "a" else 1.0
+            rows.append(
+                {"problem": problem, "split": 0, "rival": rival, "tag": "default", "status": "ok",
+                 "rmse": rmse * scale * worse, "cpu_seconds": seconds, "facts": facts,
+                 "rows": n_rows}
+            )  # fmt: skip
+    return rows
+
+
+def test_presets_have_their_error_beside_their_size_and_time():
+    """0.5 and 1 are the ratios of the default, 0.75 and 1.5 those of two stages."""
+    *_, ours, small, _ = headline.lines(preset_rows())
+    assert ours == "| `TSLRegressor()` | 1 | 4 | 2.0 | 0.707 (1 of 2) | 6.0 |"
+    assert small == "| `n_stages=2` | 1 | 2 | 1.0 | 1.061 (1 of 2) | 2.0 |"
+    assert headline.lines([]) == []
+
+
+def test_tables_whose_rows_repeat_stand_beside_their_distinct_rows():
+    assert "| a | 10.0% | 0.500, 1.000 |" in headline.repeated(preset_rows())
+    logs = report.log_ratios(report.cells(report.FRESH.rows(preset_rows())))
+    assert {r["problems"] for r in report.ratio_rows(logs)} == {2}
+    assert headline.repeated(made_rows()) == []

@@ -263,3 +263,15 @@ def test_counts_are_told_beside_the_true_rate():
     assert "### Deviance over that of the true rate" in text
     assert "| made:claims | 1.01 | 1.25 |" in text
     assert "| fast | 1 |" not in text  # generated problems are not counted
+
+
+def test_distinct_rows_are_taken_once(monkeypatch):
+    table = pd.DataFrame({"a": [1, 1, 1, 2], "b": pd.Categorical(["x", "x", "x", "y"])})
+    given = problems.Problem(table, np.array([0.0, 0.0, 1.0, 0.0]))
+    monkeypatch.setitem(problems.MADE, "twice", problems.Made(lambda: given))
+    found = problems.load("distinct:made:twice", None)
+    assert found.X["a"].tolist() == [1, 1, 2]
+    assert found.y.tolist() == [0.0, 1.0, 0.0]
+    assert problems.kind_of("distinct:made:claims") == "counts"
+    with pytest.raises(ValueError, match="after 'made:'"):
+        problems.check("distinct:made:nothing", None)

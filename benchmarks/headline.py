@@ -1,0 +1,127 @@
+"""What is read beside what is claimed: our presets with their errors, their size and their time.
+
+The first table of the page of fresh splits and of the README, and what rows that repeat do to it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.problems import DISTINCT
+from benchmarks.report import FRESH, OURS, Row, cells, log_ratios, real
+
+PRESETS = {
+    OURS: "`TSLRegressor()`",
+    f"{OURS}, 2 stages": "`n_stages=2`",
+    f"{OURS}, main effects only": "`n_stages=0`, main effects only",
+    f"{OURS}, 4 starts": "`n_starts=4`, a mean of four",
+}
+_RIVALS = ("lightgbm", "ebm", "xgboost", "random forest", "pygam", "tensorsl")
+_FAST = "lightgbm"
+
+
+def lines(rows: list[Row]) -> list[str]:
+    """The table of presets; nothing where ours has no rows."""
+    chosen = [row for row in FRESH.rows(rows) if row["status"] == "ok"]
+    errors, times = cells(chosen), cells(chosen, "cpu_seconds")
+    presets = [name for name in PRESETS if name in errors]
+    rivals = [name for name in _RIVALS if name in errors]
+    if not presets or not rivals:
+        return []
+    head = ["", "products", "curves to read", "curves a feature", *(f"/ {own}" for own in rivals)]
+    head.append(f"CPU time / {_FAST}")
+    out = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for name in presets:
+        size = _reading(chosen, name)
+        against = [_against(errors, name, rival) for rival in rivals]
+        line = [PRESETS[name], *size, *against, _times(times, name)]
+        out.append("| " + " | ".join(line) + " |")
+    return [_about(rivals), "", *out, ""]
+
+
+def _about(rivals: list[str]) -> str:
+    return (
+        "**What is read beside what is claimed.** The RMSE of a preset over a rival's (geometric "
+        "mean over tables, below 1 is better for us; on how many tables ours is better), and of "
+        "the same fits the medians of what there is to read: products, curves that are not flat, "
+        f"such curves for each feature of the table. Rivals: {', '.join(rivals)}, all with their "
+        "defaults. CPU time of a fit, choosing its size included, beside LightGBM's on the same "
+        "rows, one core each."
+    )
+
+
+def _of_both(table: pd.DataFrame, name: str, rival: str) -> pd.Series:
+    """Logs of a preset's number over a rival's, real tables by splits that both have."""
+    if name not in table or rival not in table:
+        return pd.Series(dtype=float)
+    pair = table[[name, rival]].rename(columns={name: OURS}).dropna()
+    found = real(log_ratios(pair))
+    return -found[rival] if len(found) else pd.Series(dtype=float)
+
+
+def _against(errors: pd.DataFrame, name: str, rival: str) -> str:
+    logs = _of_both(errors, name, rival)
+    if logs.empty:
+        return ""
+    return f"{np.exp(logs.mean()):.3f} ({(logs < 0).sum()} of {len(logs)})"
+
+
+def _times(times: pd.DataFrame, name: str) -> str:
+    logs = _of_both(times, name, _FAST)
+    return "" if logs.empty else f"{np.exp(logs.mean()):.1f}"
+
+
+def _reading(rows: list[Row], name: str) -> list[str]:
+    """Medians over fits of real tables: products, curves, curves for each feature."""
+    own = [row for row in rows if row["model"] == name and ":" not in row["problem"]]
+    facts = [row["facts"] for row in own if row.get("facts", {}).get("features")]
+    if not facts:
+        return ["", "", ""]
+    products = np.median([one["stages"] for one in facts])
+    curves = np.median([one["reading_size"] for one in facts])
+    shares = np.median([one["reading_size"] / one["features"] for one in facts])
+    return [f"{products:g}", f"{curves:g}", f"{shares:.1f}"]
+
+
+def repeated(rows: list[Row]) -> list[str]:
+    """Tables whose rows repeat: our error beside others', as they are and every row once."""
+    chosen = FRESH.rows(rows)
+    errors = cells(chosen)
+    if OURS not in errors:
+        return []
+    logs = log_ratios(errors)
+    names = [str(name) for name in logs.index if str(name).startswith(DISTINCT)]
+    rivals = [name for name in ("lightgbm", "xgboost", "random forest", "ebm") if name in logs]
+    sizes = {row["problem"]: row["rows"] for row in chosen if row.get("rows")}
+    out = []
+    for name in names:
+        whole = name.removeprefix(DISTINCT)
+        if whole not in logs.index or whole not in sizes or name not in sizes:
+            continue
+        share = 1.0 - sizes[name] / sizes[whole]
+        beside = [_beside(logs, whole, name, rival) for rival in rivals]
+        out.append(f"| {whole} | {share:.1%} | " + " | ".join(beside) + " |")
+    if not out:
+        return []
+    head = ["table", "rows that repeat another", *(f"/ {rival}" for rival in rivals)]
+    return [
+        "## Rows that repeat",
+        "",
+        (
+            "A row whose copy is in the training part can be known by heart, which trees do. Our "
+            "RMSE over the other's on the table as it is, and on its distinct rows:"
+        ),
+        "",
+        "| " + " | ".join(head) + " |",
+        "|---" * len(head) + "|",
+        *out,
+        "",
+    ]
+
+
+def _beside(logs: pd.DataFrame, whole: str, distinct: str, rival: str) -> str:
+    both: list[Any] = [np.exp(-logs.loc[name, rival]) for name in (whole, distinct)]
+    return ", ".join("" if np.isnan(value) else f"{value:.3f}" for value in both)
