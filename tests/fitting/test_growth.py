@@ -147,7 +147,7 @@ def test_with_an_eval_set_every_start_is_measured_on_it(seen, monkeypatch):
     best = int(np.argmin(path.losses))
     assert 0 < best < 8  # growing ends because more stages bring nothing
     assert list(seen.calls.values()) == [len(path.losses) - 1] * 2
-    assert best + 2 <= len(path.losses) - 1 <= best + 4
+    assert len(path.losses) - 1 == best + 8  # of an average, so many are tried in vain
     codes = model.model_.bins.codes(open_table(HELD[0]), range(3))
     unit = NOISY.std()
     squares = [

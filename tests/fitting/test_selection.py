@@ -16,12 +16,12 @@ from seplearn.table.binning import bin_table
 from seplearn.table.columns import open_table
 
 
-def path_of(*sizes, weights=None, mass=None):
+def path_of(*sizes, weights=None, mass=None, of_means=False):
     """A path of losses: sizes of parts of rows, or of parts of one row each."""
     losses = [[np.atleast_1d(part).astype(float) for part in parts] for parts in sizes]
     weights = [np.ones(len(part)) for part in losses[0]] if weights is None else weights
     total = sum(weight.sum() for weight in weights)
-    path = ErrorPath(weights, total if mass is None else mass)
+    path = ErrorPath(weights, total if mass is None else mass, of_means)
     for parts in losses:
         path.add(parts)
     return path
@@ -67,6 +67,12 @@ def test_a_path_is_over_when_the_last_sizes_brought_nothing(n_after, over):
 def test_a_path_is_over_soon_when_the_last_size_is_worse_by_a_standard_error(n_after, over):
     assert path_of([9, 9], [5, 5], *[[6, 6]] * n_after).is_over is over
     assert path_of([9, 9], [5, 5], [4, 7], [4, 4.9], *[[6, 6]] * n_after).is_over is over
+
+
+@pytest.mark.parametrize(("n_after", "over"), [(7, False), (8, True)])
+@pytest.mark.parametrize("after", [[4, 7], [6, 6]])
+def test_a_path_goes_on_for_longer_where_fits_are_averaged(after, n_after, over):
+    assert path_of([9, 9], [5, 5], *[after] * n_after, of_means=True).is_over is over
 
 
 @pytest.mark.parametrize(("n_after", "over"), [(4, False), (5, True)])

@@ -128,7 +128,8 @@ class _Forms:
         chosen_by_error &= options.start is None
         forms = (False, True) if chosen_by_error else (options.must_have_effects,)
         weights = [part.held_out.weight for part in parts]
-        self.growths = [_Growth(form, ErrorPath(weights, mass)) for form in forms]
+        of_means = options.n_starts > 1
+        self.growths = [_Growth(form, ErrorPath(weights, mass, of_means)) for form in forms]
         self._parts, self._options, self._seed = parts, options, seed
         self._workers = InnerWorkers(workers)
 
