@@ -316,7 +316,14 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         Jobs(),
         "Threads, as joblib counts them: None is 1 unless joblib says otherwise, -1 is all.",
     ),
-    Parameter("verbose", 0, Verbosity(), "1 or True shows a progress bar over the stages."),
+    Parameter(
+        "verbose",
+        0,
+        Verbosity(),
+        "1 or True shows a bar over the whole fit, or "
+        "lines where there is no terminal or notebook: what is done, what is left, and why growth "
+        "ended.",
+    ),
 )
 
 

@@ -69,6 +69,12 @@ DEARER_FREEDOM = 1.4
 _LARGEST_LEVEL = 4.0
 
 
+def sweeps_of_stage(size: int, n_stages: int) -> int:
+    """About how many sweeps follow the last of ``size`` stages, of at most ``n_stages``."""
+    usual = N_SWEEPS if size <= _SWEPT_FULLY else SWEEPS_OF_MANY_STAGES
+    return max(usual, STAGE_SWEEPS // n_stages)
+
+
 class Move(NamedTuple):
     """A change of curves (one array a stage), scales, main effects and constant."""
 
