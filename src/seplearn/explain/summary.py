@@ -13,7 +13,7 @@ from seplearn.explain.dependence import dependence_on
 from seplearn.explain.importance import Importance, mean_sizes
 from seplearn.explain.interactions import Interactions, interactions
 from seplearn.explain.result import Explanation
-from seplearn.explain.sentences import CALM, told
+from seplearn.explain.sentences import told
 from seplearn.explain.signs import (
     SignChange,
     effect_along,
@@ -26,6 +26,7 @@ from seplearn.explain.signs import (
 )
 from seplearn.explain.size_path import SizeChoice, size_path
 from seplearn.explain.sizes import few_rows
+from seplearn.explain.statements import CALM, Statement, statements_of
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.model.reading import read_curves, turning_points
@@ -175,6 +176,11 @@ class Summary(Explanation):
     def sections(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Headings and the sentences below them."""
         return told(self)
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What these sentences claim, without their numbers: see :func:`stability`."""
+        return statements_of(self)
 
     def __str__(self) -> str:
         parts = []
