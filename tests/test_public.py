@@ -42,7 +42,8 @@ def test_exported_names():
         "Partner", "Reconstruction", "Response", "Roles", "Segments", "ShapleyValues", "SignChange",
         "SizeChoice", "Stability", "StageContributions", "StageCurves", "StageMap", "StageRoles",
         "Statement", "Summary", "TiltDiagnostics", "bags", "card", "compare", "counterfactual",
-        "curves", "drift", "ice", "importance", "interactions", "local", "main_effects", "maps", "partial_dependence",
+        "curves", "drift", "ice", "importance", "interactions", "local", "main_effects",
+        "maps", "partial_dependence",
         "reconstruct", "response", "roles", "segments", "shapley", "size_path",
         "stability", "stages", "summary", "tilt",
     ]  # fmt: skip

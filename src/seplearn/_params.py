@@ -126,7 +126,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         0,
         Interval(0, whole=True),
         "Number of refits to bootstrap samples, from which bands are computed; 0 for no bands, 100 "
-        "for good ones.",
+        "for good ones. Where smoothness is learned they hold the bias of smoothing too.",
     ),
     Parameter("n_grids", 4, Interval(1, whole=True), "Bagged grids per stage.", "n_trees"),
     Parameter(

@@ -609,6 +609,9 @@ def _bootstrap(
 ) -> list[Model]:
     """Refits to bootstrap samples, a few sweeps from the solution: stages and smoothness stay.
 
+    Each is pulled towards curves drawn from what the smoothness says of them, so that bands have
+    the bias of smoothing too.
+
     All refits move the same way too: sweeps go on where the fit ended, and a sample with fewer
     distinct rows lets curves swing further out. What they move on average is taken off, so that
     the replicates lie around the model.
@@ -616,6 +619,7 @@ def _bootstrap(
     hashes = axis_hashes(data)
     draws = make_draws(data, hashes, True)
     seeds = seed.generate_state(n_bootstrap, np.uint64)
+    priors = [fit.prior for fit in starts]
     size = most_stages(starts[0].model())
     work = _work(len(data.target), _BOOTSTRAP_SWEEPS, size) * len(starts)
 
@@ -623,7 +627,10 @@ def _bootstrap(
         counts = np.zeros(len(data.target))
         state = random_streams(seeds[k], hashes)[-1:].copy()
         draw_bootstrap(state, draws.n_draws, draws.order, draws.cumulative, counts)
-        own = [fit.move(counts * draws.unit, _BOOTSTRAP_SWEEPS) for fit in starts]
+        own = [
+            fit.move(counts * draws.unit, _BOOTSTRAP_SWEEPS, prior, seeds[k])
+            for fit, prior in zip(starts, priors, strict=True)
+        ]
         progress.did(work)
         return own
 
