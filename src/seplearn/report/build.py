@@ -26,6 +26,7 @@ _SCRIPTS = (
     "cards.js",
     "shapley.js",
     "changes.js",
+    "outcomes.js",
     "whatif.js",
     "theme.js",
     "start.js",

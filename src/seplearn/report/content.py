@@ -25,6 +25,7 @@ from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
 from seplearn.report.cards import page_cards
 from seplearn.report.encoding import encoded, rounded
+from seplearn.report.outcomes import outcome_coverage, page_outcomes
 from seplearn.report.rows import given_rows, reference_rows
 from seplearn.table.binning import Bins
 from seplearn.table.columns import Table, open_table, read_target
@@ -61,6 +62,8 @@ def page_content(
             for j, (label, axis) in enumerate(zip(model._schema.labels, bins.axes, strict=True))
         ],
         "sums": _sums(model, background),
+        "outcomes": page_outcomes(model),
+        "coverage": None if outcomes is None else outcome_coverage(model, X, outcomes, offset),
         "quality": _qualities(model, X, y, outcomes, offset),
         "rows": reference_rows(model.model_, n_rows)
         if table is None

@@ -74,7 +74,7 @@ function qualityPart(all) {
       ? `Measured on ${plural(quality.n_rows, "row")} held out when the model was made.`
       : `Measured on the ${plural(quality.n_rows, "row")} of the table given. If the model was `
         + "fitted to these rows, it looks better here than it is."),
-    el("div", { class: "cards" }, scoreCards(all)),
+    el("div", { class: "cards" }, scoreCards(all), all.where === "given" ? coverageCard() : null),
     hasClassSums ? [all.confusion.length ? mistakesTable(all.confusion) : null,
       el("h3", {}, `${capital(own.response)}, beside all other classes`)] : null,
     el("div", { class: "pair" }, calibrationFigure(quality),
