@@ -78,9 +78,12 @@ def _opening(summary: Summary) -> tuple[str, ...]:
         text += f" Turning points of a curve: {median} in the median, {turns.max()} at most."
     size = () if summary.size is None else (f"Its size: {summary.size}.",)
     mean, spread = (_rounded(v, summary.spread) for v in (summary.mean, summary.spread))
-    rows = count(summary.n_rows, "row")
+    if summary.over_training:
+        rows = f"{count(summary.n_rows, 'training row')} kept in the model"
+    else:
+        rows = f"{count(summary.n_rows, 'row')} given"
     what = "Predictions have" if summary.quantity == "prediction" else f"The {summary.quantity} has"
-    spoken = f"{what} mean {mean} and standard deviation {spread} ({rows})."
+    spoken = f"{what} mean {mean} and standard deviation {spread}; averages here are over {rows}."
     if is_score(summary.quantity):
         spoken += (
             " The odds between two classes are the exponential of the difference of their scores."
@@ -181,8 +184,9 @@ def _together(summary: Summary) -> tuple[str, ...]:
     alone, two = float(shares.main.sum()), float(np.triu(shares.pairwise, 1).sum())
     more = max(0.0, 1.0 - alone - two)
     whole = (
-        f"Of the variance of the {summary.quantity}, features explain {percent(alone)} "
-        f"by themselves, pairs {percent(two)}, three or more together {percent(more)}."
+        f"Of the variance of the {summary.quantity}, were features independent of each other, they "
+        f"explain {percent(alone)} by themselves, pairs {percent(two)}, three or more together "
+        f"{percent(more)}."
     )
     names = [brief(name) for name in shares.names]
     lines = [whole] + [

@@ -121,6 +121,8 @@ class Summary(Explanation):
         Share of the rows with a negative prediction.
     n_rows : int
         Rows that all this is over.
+    over_training : bool
+        Whether these are the reference rows that the model keeps, not rows that were given.
     features : tuple of FeatureSummary
         Those in at least one curve, the most important first.
     unused : tuple of str
@@ -159,6 +161,7 @@ class Summary(Explanation):
     importance: Importance
     interactions: Interactions
     size: SizeChoice | None = None
+    over_training: bool = False
 
     def __getitem__(self, feature: str | int) -> FeatureSummary:
         for one in self.features:
@@ -294,6 +297,7 @@ def summary(model: Any, *, background: Any = None) -> Summary:
         importance=sizes,
         interactions=shares,
         size=size_path(model) if fitted.size_paths else None,
+        over_training=rows is fitted.reference,
         library=subject.schema.library,
         quantity=subject.quantity,
     )

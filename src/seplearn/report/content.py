@@ -70,6 +70,7 @@ def page_content(
         else given_rows(model, table, outcomes, n_rows, random_state),
         "edits": [{"what": record.what, "reason": record.reason} for record in model.edits_],
         "rows_are": "reference" if table is None else "given",
+        "averaged_over": "reference" if background is model.model_.reference else "given",
     }
 
 

@@ -105,7 +105,7 @@ function tellMatters() {
         bars.length > 15 ? el("p", { class: "note" }, `and ${bars.length - 15} more, each at most `
           + show(bars[15].value)) : null,
         el("p", { class: "note" }, `By how much the feature moves ${hasLink ? `the ${own.quantity}` : "a prediction"}, up or down, on `
-          + `average over the rows: the mean size of its Shapley value${hasLink ? "." : ", in the unit of the prediction."}`)),
+          + `average over ${page.averaged_over === "reference" ? "the training rows kept in the model" : "the rows given"}: the mean size of its Shapley value${hasLink ? "." : ", in the unit of the prediction."}`)),
       el("div", {}, el("h3", {}, "Together"),
         pairs.length ? barList("Share of the variance by pair", pairs, (bar) => percent(bar.value))
           : el("p", {}, "No two features act together beyond what they do alone."),
@@ -123,7 +123,8 @@ function tellShares() {
     barList("Share of the variance of the prediction by feature", bars, (bar) => percent(bar.value)),
     el("p", { class: "note" }, `How much of the variance of the ${own.quantity} would be gone without the `
       + "feature. The full part of a bar is what it does by itself, the pale part what it "
-      + "does together with others; parts done together count for each of them."));
+      + "does together with others; parts done together count for each of them. All shares are exact if features "
+      + "were independent of each other."));
 }
 
 // How the features matter: by what they do to the size of a stage, and to its direction.
