@@ -36,7 +36,7 @@ function tellShort() {
         ? `; it explains ${percent(best.r2)} of the differences between rows.` : "."}`}`);
   }
   const said = own.isConstant ? [] : tellSummary();
-  put("short-body", said.slice(0, 1), parts.map((text) => el("p", {}, text)), tellEdits(), said.slice(1));
+  put("short-body", said.slice(0, 1), parts.map((text) => el("p", {}, text)), tellEdits(), said.slice(1), tellStability());
 }
 
 // What was changed by hand after the fit, in this order.
@@ -60,10 +60,10 @@ function tellSummary() {
 function tellQuality() {
   if (!page.quality.length) {
     put("quality-body", el("p", { class: "note" }, "No rows with a known outcome came with this "
-      + "page. With a table that has the target, the report shows errors and calibration."));
+      + "page. With a table that has the target, the report shows errors and calibration."), tellDrift());
     return;
   }
-  put("quality-body", page.quality.map(qualityPart).flat());
+  put("quality-body", page.quality.map(qualityPart).flat(), tellParts(), tellDrift());
 }
 
 function qualityPart(all) {
