@@ -1,4 +1,4 @@
-"""How often the bootstrap band of a curve holds the truth, for a function that is one product.
+"""How often the band of a curve holds the truth, for a function that is one product.
 
 The target is ``exp(sin(2 x1)) * (1 + x2**2) + noise`` on 2,000 rows, x uniform on [-1.5, 1.5]; a
 model of one positive product without intercept can be right. The truth of a bin is the mean of

@@ -46,7 +46,9 @@ def test_kernels_are_compiled_once_and_said_so_and_the_first_fit_is_like_all_oth
         )
         for _ in range(2)
     ]
-    assert runs[0].stderr == "compiling kernels once; later runs start from the cache\n"
+    assert (
+        runs[0].stderr == "compiling kernels for their first use; later runs start from the cache\n"
+    )
     assert runs[1].stderr == ""
     assert len(runs[0].stdout.split()) == 3
     assert runs[0].stdout == runs[1].stdout

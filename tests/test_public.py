@@ -40,11 +40,12 @@ def test_exported_names():
         "FeatureRole", "FeatureSummary", "Flip", "Importance", "IndividualExpectation",
         "Interactions", "LocalExplanation", "MainEffects", "PaperImportance", "PartialDependence",
         "Partner", "Reconstruction", "Response", "Roles", "Segments", "ShapleyValues", "SignChange",
-        "SizeChoice", "StageContributions", "StageCurves", "StageMap", "StageRoles", "Summary",
-        "TiltDiagnostics", "bags", "card", "compare", "counterfactual", "curves", "drift", "ice",
-        "importance", "interactions", "local", "main_effects", "maps", "partial_dependence",
-        "reconstruct", "response", "roles", "segments", "shapley", "size_path", "stages", "summary",
-        "tilt",
+        "SizeChoice", "Stability", "StageContributions", "StageCurves", "StageMap", "StageRoles",
+        "Statement", "Summary", "TiltDiagnostics", "bags", "card", "compare", "counterfactual",
+        "curves", "drift", "ice", "importance", "interactions", "local", "main_effects",
+        "maps", "partial_dependence",
+        "reconstruct", "response", "roles", "segments", "shapley", "size_path",
+        "stability", "stages", "summary", "tilt",
     ]  # fmt: skip
     results = [getattr(explain, name) for name in explain.__all__]
     figures = {r._figure for r in results if hasattr(r, "_figure")}
@@ -57,7 +58,8 @@ def test_exported_names():
         "plot_importance", "plot_interactions", "plot_local", "plot_main_effects", "plot_map",
         "plot_paper_importance", "plot_partial_dependence", "plot_precision_recall",
         "plot_reconstruction", "plot_response", "plot_roc", "plot_roles", "plot_segments",
-        "plot_shapley", "plot_size_path", "plot_stages", "plot_summary", "plot_tilt",
+        "plot_shapley", "plot_size_path", "plot_stability", "plot_stages",
+        "plot_summary", "plot_tilt",
     ]  # fmt: skip
 
 

@@ -127,7 +127,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         0,
         Interval(0, whole=True),
         "Number of refits to bootstrap samples, from which bands are computed; 0 for no bands, 100 "
-        "for good ones.",
+        "for good ones. Where smoothness is learned they hold the bias of smoothing too.",
     ),
     Parameter("n_grids", 4, Interval(1, whole=True), "Bagged grids per stage.", "n_trees"),
     Parameter(
@@ -317,7 +317,14 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         Jobs(),
         "Threads, as joblib counts them: None is 1 unless joblib says otherwise, -1 is all.",
     ),
-    Parameter("verbose", 0, Verbosity(), "1 or True shows a progress bar over the stages."),
+    Parameter(
+        "verbose",
+        0,
+        Verbosity(),
+        "1 or True shows a bar over the whole fit, or "
+        "lines where there is no terminal or notebook: what is done, what is left, and why growth "
+        "ended.",
+    ),
 )
 
 

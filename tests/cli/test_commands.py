@@ -79,9 +79,20 @@ def test_a_validation_table_is_looked_at_before_the_fit_and_may_lack_outcomes(fi
     assert "on 150 rows" in done.stdout
 
 
+def test_progress_in_lines_where_there_is_no_terminal(files):
+    fit = ["fit", files / "flats.csv", "--target", "rent", "--exclude", "id"]
+    done = run(*fit, *QUICK[:-1], "-v")
+    assert done.exit_code == 0, done.output
+    assert "fit 1 of 2: to 80% of the rows" in done.stderr
+    assert done.stderr.count("growing, stage 2 of 2") == 2
+    assert "growing" not in done.stdout
+    assert "growing" not in run(*fit, *QUICK[:-1], "--validation", "0").output
+    assert "--quiet must not be given together with --verbose" in run(*fit, *QUICK, "-v").stderr
+
+
 def test_options_are_the_estimators_parameters(files, tmp_path):
     known = {p.name for p in command_line.commands["fit"].params}
-    elsewhere = {"categorical_features", "monotonic_cst", "verbose", "keep_bags", "warm_start"}
+    elsewhere = {"categorical_features", "monotonic_cst", "keep_bags", "warm_start"}
     assert {p.name for p in TSL_PARAMETERS} - known == elsewhere
     done = run("fit", files / "flats.csv", "--target", "rent", "--exclude", "id", *QUICK,
                "--categorical", "rooms", "--monotone", "area=up", "--loss", "huber",

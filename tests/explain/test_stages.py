@@ -33,7 +33,10 @@ def by_hand(contributions, weight):
     size = [
         sum(w * abs(c) for w, c in zip(weight, column, strict=True)) for column in contributions.T
     ]
-    return mean, size, np.array(size) / sum(size)
+    squares = [
+        sum(w * c * c for w, c in zip(weight, column, strict=True)) for column in contributions.T
+    ]
+    return mean, size, np.array(squares) / sum(squares)
 
 
 @every_case

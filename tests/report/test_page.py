@@ -375,3 +375,32 @@ def test_edits_are_told_as_text(model, tmp_path, open_page):
     told = opened.page.locator("#edits li").all_inner_texts()
     assert told == ["clip(feature='area', limits=[20, 90]): <img src=x onerror=alert(1)>"]
     opened.check_quiet()
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "poisson"])
+def test_intervals_of_outcomes_are_those_of_the_model(loss, flats, tmp_path, open_page):
+    X, y = flats
+    y = y if loss == "squared_error" else (y // 300).rename("rooms let")
+    model = TSLRegressor(1, loss=loss, n_grids=1, random_state=0).fit(X[:400], y[:400])
+    path = tmp_path / "outcomes.html"
+    report.write_report(model, path, X[1_200:], y[1_200:])
+    opened = open_page(path)
+    rows = random_rows(X, 15, 4)
+    widths = set()
+    for level in (0.9, 0.5):
+        opened.page.select_option("#outcome-level", label=f"{level:.0%}".replace("%", " %"))
+        expected = model.predict_interval(rows, level)
+        for row, ends in zip(rows.itertuples(index=False), expected, strict=True):
+            opened.page.evaluate(SET_ROW, entered(model, row))
+            shown = opened.page.inner_text("#exact-outcomes").split(" to ")
+            assert [float(end) for end in shown] == pytest.approx(list(ends), rel=1e-9, abs=1e-9)
+            widths.add(round(float(ends[1] - ends[0]), 6))
+    assert len(widths) > (5 if loss == "squared_error" else 1)  # they follow the row
+    low, high = model.predict_interval(X[1_200:]).T
+    inside = np.mean((low <= y[1_200:]) & (y[1_200:] <= high))
+    assert f"{inside:.0%}".replace("%", " %") in opened.page.inner_text("#quality")
+    assert "in intervals meant for 90 %" in opened.page.inner_text("#quality")
+
+
+def test_a_model_without_held_out_rows_has_no_intervals_of_outcomes(path, open_page):
+    assert open_page(path).page.locator("#outcomes").count() == 0

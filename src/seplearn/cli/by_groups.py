@@ -20,10 +20,16 @@ _MOST_SHOWN = 50
 
 def by_groups(estimator: SeparationEstimator, rows: Outcomes, by: str) -> Segments:
     """Errors in the groups of a column; a feature of the model is read as the model reads it."""
+    features = with_column(rows, by)
+    return explain.segments(estimator, features, rows.y, rows.weight, by=by, offset=rows.offset)
+
+
+def with_column(rows: Outcomes, by: str) -> pa.Table:
+    """The features, and beside them a column that the model may not know."""
     features = rows.features
     if by not in features.column_names:
         features = features.append_column(by, _plain(rows.kept))
-    return explain.segments(estimator, features, rows.y, rows.weight, by=by, offset=rows.offset)
+    return features
 
 
 def _plain(column: Any) -> Any:

@@ -237,13 +237,16 @@ def _in_a_shell(text: str) -> str:
     "--hash-table", is_flag=True, help="Remember the SHA-256 of the file TABLE in the model."
 )
 @click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Progress in lines where there is no terminal for a bar."
+)
 @estimator_options
 def fit(
     table: str, target: str, task: str, output: str | None, exclude: tuple[str, ...],
     categorical: tuple[str, ...], missing: tuple[str, ...], weight: str | None,
     exposure: str | None, offset: str | None, class_weight: str | None,
     monotone: tuple[str, ...], validation: str, date: str | None, hash_table: bool, quiet: bool,
-    **parameters: Any,
+    verbose: bool, **parameters: Any,
 ) -> None:  # fmt: skip
     """Fit a model to TABLE and say what it found.
 
@@ -255,6 +258,8 @@ def fit(
     seplearn fit flats.csv --target rent --stages 2 --monotone area=up
     seplearn fit policies.csv --target claims --task count --exposure years
     """  # noqa: D301
+    if quiet and verbose:
+        raise ValueError("--quiet must not be given together with --verbose")
     if output is not None:
         check_output(output, (table, validation))
     origin = _origin(table, date, hash_table, exclude)
@@ -265,7 +270,7 @@ def fit(
     parameters |= {
         "categorical_features": list(categorical) or "auto",
         "monotonic_cst": constraints,
-        "verbose": not quiet and is_terminal(sys.stderr),
+        "verbose": verbose or (not quiet and is_terminal(sys.stderr)),
     }
     model = _estimator(data, task, class_weight, parameters)
     _check_exposure(model, roles.offset)
@@ -275,7 +280,9 @@ def fit(
         _check_outcomes(validation, roles, data.has_classes)
     evaluation: Evaluation | ClassEvaluation | None = None
     if share:
+        _say_fit(model, f"1 of 2: to {1.0 - share:.0%} of the rows, for the error on the others")
         evaluation = _evaluated(model, data, share)
+        _say_fit(model, "2 of 2: to all rows, for the model itself")
     data.fit(model, slice(None))
     model.offset_column_ = roles.offset
     if share is None:
@@ -480,6 +487,12 @@ def _with_all_classes(
             "give a smaller share, or 0"
         )
     return np.concatenate([order[np.sort(first)], np.delete(order, first)])
+
+
+def _say_fit(model: TSLRegressor | TSLClassifier, text: str) -> None:
+    """Which fit the progress is of."""
+    if model.verbose:
+        say(f"fit {text}", err=True)
 
 
 def _print_summary(

@@ -18,6 +18,7 @@ from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.class_view import ClassView
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.explain.axes import count, folded, number_text, percent
+from seplearn.explain.roles import SMALLEST_TOLD
 from seplearn.explain.subject import Subject
 from seplearn.explain.summary import Summary
 from seplearn.losses import IDENTITY
@@ -25,7 +26,6 @@ from seplearn.losses.links import class_shares
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
 
 _WIDEST_NAME = 40
-_SMALLEST = 0.001  # smaller stages share a line
 _MOST_MOVING = 3  # features named beside a class
 _WIDEST_CONFUSION = 8  # classes; of more the most frequent mistakes are listed
 _MOST_MISTAKES = 20
@@ -233,8 +233,8 @@ def summary_text(summary: Summary) -> str:
 
 def _stages(model: SeparationEstimator) -> str:
     roles = explain.roles(model)
-    ordered = sorted(roles.stages, key=lambda stage: -stage.weight)
-    listed = [stage for stage in ordered if stage.weight >= _SMALLEST]
+    ordered = roles.by_size
+    listed = [stage for stage in ordered if stage.weight >= SMALLEST_TOLD]
     rows = [
         (str(stage.stage), percent(stage.weight), f"{stage.stage_name}: {stage.sentence}")
         for stage in listed

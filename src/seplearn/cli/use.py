@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from tqdm import tqdm
 
 from seplearn import explain as explanations
-from seplearn.cli.by_groups import by_groups, groups_as_json, groups_text
+from seplearn.cli.by_groups import by_groups, groups_as_json, groups_text, with_column
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
 from seplearn.cli.tables import (
@@ -409,11 +409,16 @@ def _curve_tables(label: Any, view: ClassView | SeparationEstimator) -> list[pa.
     type=click.IntRange(0),
     help="Largest number of rows of TABLE that the page shows, and so reveals.",
 )
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="Tell errors and means in the groups of a column of TABLE, which the model need not know.",
+)
 @offset_option
 @missing_option
 def report(
     model: str, table: str | None, output: str, target: str | None, title: str | None, rows: int,
-    offset: str | None, missing: tuple[str, ...],
+    by: str | None, offset: str | None, missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Write a page about MODEL to play with: one HTML file that needs no network.
 
@@ -426,11 +431,14 @@ def report(
     check_output(output, (model, table))
     estimator = open_model(model)
     given = Outcomes(None, None, None, None)
+    if by is not None and table is None:
+        raise ValueError(f"--by needs a TABLE, whose rows it divides, got --by {by} alone")
     if table is not None:
         added = offset_column(estimator, offset)
-        given = with_target(estimator, table, target, missing, added)
+        given = with_target(estimator, table, target, missing, added, None, by)
+    features = given.features if by is None else with_column(given, by)
     write_report(
-        estimator, output, given.features, given.y, offset=given.offset, title=title, n_rows=rows
+        estimator, output, features, given.y, offset=given.offset, title=title, n_rows=rows, by=by
     )
     say(f"wrote {output}", err=True)
 

@@ -618,8 +618,8 @@ class SeparationRegressor(RegressorMixin, SeparationEstimator):
         (``early_stopping``, an ``eval_set``). The share holds on average over rows from the same
         source, not in each corner of the table.
 
-        With ``kind="mean"`` it tells how far the fitted mean would move with another sample of
-        rows, given the stages and the smoothness that were chosen. Outcomes vary more.
+        With ``kind="mean"`` it tells where the mean may lie, given these rows and the stages and
+        the smoothness that were chosen. Outcomes vary more.
 
         Parameters
         ----------
@@ -670,8 +670,8 @@ class SeparationClassifier(ClassifierMixin, SeparationEstimator):
     ) -> FloatArray:
         """Bootstrap interval of the probability of the second class, shape (n, 2).
 
-        Of more than two classes those of all, shape (n, K, 2). How far the probability would move
-        with another sample of rows, given the stages and the smoothness that were chosen.
+        Of more than two classes those of all, shape (n, K, 2). Where the probability may lie,
+        given these rows and the stages and the smoothness that were chosen.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from seplearn._errors import wrong_type
 from seplearn._workers import ThreadWorkers, n_threads
 from seplearn.fitting.fit import check_options, fit_model, make_validation
 from seplearn.fitting.options import FitOptions, TrainingData
-from seplearn.fitting.progress import Callback, progress
+from seplearn.fitting.progress import Callback, Progress
 from seplearn.fitting.reference import reference_rows
 from seplearn.kernels.arrays import BoolArray
 from seplearn.losses.links import LOG, SOFTMAX
@@ -67,7 +67,7 @@ def fit_rows(
     unit = loss.unit(rows.y, rows.weight, options.fit_intercept)
     with (
         ThreadWorkers(n_threads(options.n_jobs)) as workers,
-        progress(options.n_stages, unit, bool(options.verbose), callback) as on_stage,
+        Progress(unit, loss.degree, bool(options.verbose), callback) as progress,
     ):
         bins, codes = bin_table(
             rows.table, rows.weight, categorical, bins_at_most(options.max_bins, len(rows.y)),
@@ -86,7 +86,7 @@ def fit_rows(
         validation = make_validation(data, options, held_out, unit, rows.groups)
         seed = np.random.SeedSequence(check_random_state(options.random_state).randint(2**31))
         model, records = fit_model(
-            data, options, validation, options.n_bootstrap, seed, workers, on_stage
+            data, options, validation, options.n_bootstrap, seed, workers, progress
         )
         reference = reference_rows(data, int(options.background_size))
     to_y = (unit.scale, unit.origin, loss.degree)

@@ -26,7 +26,9 @@ from seplearn.explain.segments import Segments, segments
 from seplearn.explain.shapley import ShapleyValues, shapley
 from seplearn.explain.signs import SignChange
 from seplearn.explain.size_path import SizeChoice, size_path
+from seplearn.explain.stability import Stability, stability
 from seplearn.explain.stages import StageContributions, stages
+from seplearn.explain.statements import Statement
 from seplearn.explain.summary import FeatureSummary, Summary, summary
 from seplearn.explain.tilt import Flip, TiltDiagnostics, tilt
 
@@ -56,10 +58,12 @@ __all__ = [
     "ShapleyValues",
     "SignChange",
     "SizeChoice",
+    "Stability",
     "StageContributions",
     "StageCurves",
     "StageMap",
     "StageRoles",
+    "Statement",
     "Summary",
     "TiltDiagnostics",
     "bags",
@@ -81,6 +85,7 @@ __all__ = [
     "segments",
     "shapley",
     "size_path",
+    "stability",
     "stages",
     "summary",
     "tilt",

@@ -156,7 +156,10 @@ class FeatureCard(Explanation):
             names = ", ".join(f"{one.name} ({percent(one.strength)})" for one in shown)
             rest = len(self.partners) - len(shown)
             more = f" and {count(rest, 'other feature')}" if rest else ""
-            told.append(f"It acts together with {names}{more}: shares of the variance.")
+            told.append(
+                f"It acts together with {names}{more}: shares of the variance, were "
+                "features independent of each other."
+            )
         else:
             told.append("It acts by itself: with no other feature together.")
         return tuple(told)

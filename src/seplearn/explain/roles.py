@@ -23,7 +23,7 @@ _NAMED_LEVELS = 4
 _NAMED_FLIPS = 3
 _NEARLY_CONSTANT = 4.0  # times its standard deviation: what a stage's own size counts at most
 _ROUNDING = 1e-9  # of its size: what moves less does not move
-_SMALLEST_TOLD = 0.001  # a stage with a smaller share of the weight has no line of its own
+SMALLEST_TOLD = 0.001  # a stage with a smaller share of the weight has no line of its own
 
 
 @dataclass(frozen=True)
@@ -184,10 +184,15 @@ class Roles(Explanation):
         """A sentence per stage."""
         return tuple(stage.sentence for stage in self.stages)
 
+    @property
+    def by_size(self) -> tuple[StageRoles, ...]:
+        """The stages in the order in which they are told of: the largest first."""
+        return tuple(sorted(self.stages, key=lambda stage: -stage.weight))
+
     def __str__(self) -> str:
         if not self.stages and not self.effects:
             return "no stages: the prediction is a constant"
-        listed = [stage for stage in self.stages if stage.weight >= _SMALLEST_TOLD]
+        listed = [stage for stage in self.by_size if stage.weight >= SMALLEST_TOLD]
         lines = []
         if self.effects:
             lines.append(

@@ -10,18 +10,30 @@ import numpy as np
 
 from seplearn.explain.axes import count, percent, place_texts
 from seplearn.explain.signs import SignChange
+from seplearn.explain.statements import (
+    DOWN_AND_UP,
+    LEVELS,
+    LOWERS,
+    NOTHING_ALONE,
+    RAISES,
+    SMALLEST,
+    UP_AND_DOWN,
+    inner_end,
+    is_turned,
+    movers,
+    pairs_together,
+    turns_text,
+    way_of,
+    worth_telling,
+)
 from seplearn.explain.tilt import places
 from seplearn.losses.links import LOG, LOGIT, SOFTMAX
-from seplearn.model.reading import brief, turning_points
+from seplearn.model.reading import brief
 
 if TYPE_CHECKING:
     from seplearn.explain.summary import FeatureSummary, Summary
 
-CALM = 0.1  # of a curve's range: in words, a smaller way back is no turn
-_MOST_FEATURES, _MOST_PAIRS, _MOST_NAMES, _MOST_LEVELS, _MOST_PLACES = 12, 6, 8, 4, 3
-_SMALLEST = 0.01  # a smaller share is not told one by one
-_HARDLY_ALONE = 0.1  # of what a feature explains: less is next to nothing
-_TURNED = 0.05  # of the rows
+_MOST_NAMES, _MOST_LEVELS, _MOST_PLACES = 8, 4, 3
 _LONG_NUMBER = 5  # digits: one of four may be a year
 
 
@@ -66,9 +78,12 @@ def _opening(summary: Summary) -> tuple[str, ...]:
         text += f" Turning points of a curve: {median} in the median, {turns.max()} at most."
     size = () if summary.size is None else (f"Its size: {summary.size}.",)
     mean, spread = (_rounded(v, summary.spread) for v in (summary.mean, summary.spread))
-    rows = count(summary.n_rows, "row")
+    if summary.over_training:
+        rows = f"{count(summary.n_rows, 'training row')} kept in the model"
+    else:
+        rows = f"{count(summary.n_rows, 'row')} given"
     what = "Predictions have" if summary.quantity == "prediction" else f"The {summary.quantity} has"
-    spoken = f"{what} mean {mean} and standard deviation {spread} ({rows})."
+    spoken = f"{what} mean {mean} and standard deviation {spread}; averages here are over {rows}."
     if is_score(summary.quantity):
         spoken += (
             " The odds between two classes are the exponential of the difference of their scores."
@@ -77,7 +92,7 @@ def _opening(summary: Summary) -> tuple[str, ...]:
 
 
 def _movers(summary: Summary) -> tuple[str, ...]:
-    shown = [one for one in summary.features if one.share >= _SMALLEST][:_MOST_FEATURES]
+    shown = movers(summary)
     lines = []
     for one in shown:
         size = _rounded(one.importance, one.importance)
@@ -96,34 +111,32 @@ def _movers(summary: Summary) -> tuple[str, ...]:
 
 def _dependence(one: FeatureSummary, summary: Summary) -> str:
     """The partial dependence on a feature in words."""
-    if one.total > 0 and one.alone < _HARDLY_ALONE * one.total:
+    way = way_of(one)
+    if way == NOTHING_ALONE:
         return "By itself it does next to nothing: what it does depends on others."
-    if one.axis.kind == "categorical":
+    if way == LEVELS:
         return _levels(one, summary)
     curve = one.curve
     values = np.asarray(one.axis.describe().values, dtype=float)[one.bins]
     low, high = int(np.argmin(curve)), int(np.argmax(curve))
-    turns = turning_points(curve, CALM)
-    inner = [k for k in (low, high) if 0 < k < len(curve) - 1]
     span = float(values[-1] - values[0])
 
     def point(k: int) -> str:
         return f"{_rounded(curve[k], summary.spread)} at {_rounded(values[k], span)}"
 
     last = len(curve) - 1
-    if turns == 0:
-        way = "raises" if curve[last] > curve[0] else "lowers"
+    if way in (RAISES, LOWERS):
         times = _times(float(curve[last] - curve[0]), summary.quantity)
         return f"It {way} the {summary.quantity} from {point(0)} to {point(last)}{times}."
-    if turns == 1 and inner:
-        first, then = ("raises", "lowers") if inner[0] == high else ("lowers", "raises")
+    if way in (UP_AND_DOWN, DOWN_AND_UP):
+        first, then = way.split(", then ")
         return (
-            f"It {first} the {summary.quantity} from {point(0)} to {point(inner[0])}, "
+            f"It {first} the {summary.quantity} from {point(0)} to {point(inner_end(one) or 0)}, "
             f"then {then} it to {point(last)}."
         )
     times = _times(float(curve[high] - curve[low]), summary.quantity)
     return (
-        f"The {summary.quantity} turns {count(turns, 'time')}: lowest is {point(low)}, highest "
+        f"The {summary.quantity} turns {turns_text(one)}: lowest is {point(low)}, highest "
         f"{point(high)}{times}."
     )
 
@@ -168,22 +181,20 @@ def _together(summary: Summary) -> tuple[str, ...]:
     shares = summary.interactions
     if not shares.total.any():
         return ()
-    first, second = np.triu_indices(len(shares.names), 1)
-    pairs = shares.pairwise[first, second]
-    alone, two = float(shares.main.sum()), float(pairs.sum())
+    alone, two = float(shares.main.sum()), float(np.triu(shares.pairwise, 1).sum())
     more = max(0.0, 1.0 - alone - two)
     whole = (
-        f"Of the variance of the {summary.quantity}, features explain {percent(alone)} "
-        f"by themselves, pairs {percent(two)}, three or more together {percent(more)}."
+        f"Of the variance of the {summary.quantity}, were features independent of each other, they "
+        f"explain {percent(alone)} by themselves, pairs {percent(two)}, three or more together "
+        f"{percent(more)}."
     )
     names = [brief(name) for name in shares.names]
-    strongest = [k for k in np.argsort(-pairs, kind="stable") if pairs[k] >= _SMALLEST]
     lines = [whole] + [
-        f"{names[first[k]]} and {names[second[k]]}: {percent(pairs[k])}."
-        for k in strongest[:_MOST_PAIRS]
+        f"{names[first]} and {names[second]}: {percent(shares.pairwise[first, second])}."
+        for first, second in pairs_together(summary)
     ]
-    if more >= _SMALLEST:
-        parts = [one for one in summary.features if one.total - one.alone >= _SMALLEST]
+    if more >= SMALLEST:
+        parts = [one for one in summary.features if one.total - one.alone >= SMALLEST]
         with_others = [f"{brief(one.name)} {percent(one.total - one.alone)}" for one in parts]
         if with_others:
             lines.append(f"Each with all others: {listed(with_others, _MOST_NAMES)}.")
@@ -203,7 +214,7 @@ def _signs(summary: Summary) -> tuple[str, ...]:
         word = "positive" if summary.negative < 0.5 else "negative"
         share = percent(max(summary.negative, 1.0 - summary.negative))
         return (f"Nowhere to speak of: {share} of the {_many(summary)} are {word}.",)
-    shown = [one for one in summary.features if one.share >= _SMALLEST]
+    shown = worth_telling(summary)
     lines = [
         f"It changes its sign along {brief(change.name)} {_where(change)}, for "
         f"{percent(change.share)} of the rows."
@@ -233,7 +244,7 @@ def _many(summary: Summary) -> str:
 def _turned(summary: Summary) -> tuple[str, ...]:
     lines = []
     for one in summary.features:
-        if one.turned < _TURNED or one.share < _SMALLEST:
+        if not is_turned(one):
             continue
         if one.way:
             other = "falls" if one.way == "rises" else "rises"

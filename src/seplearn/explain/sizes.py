@@ -14,8 +14,13 @@ def part_weights(model: SeparationModel, rows: Reference) -> tuple[float, FloatA
     """Mean square of what main effects add, and of every stage, as shares of the sum of all."""
     effects = model.effect_values(rows.codes).sum(axis=1)
     parts = np.column_stack([effects, model.contributions(rows.codes)])
-    weights = shares(rows.weight @ (parts / largest(parts)) ** 2)
+    weights = mean_square_shares(parts, rows.weight)
     return float(weights[0]), weights[1:]
+
+
+def mean_square_shares(parts: FloatArray, weight: FloatArray) -> FloatArray:
+    """The size of parts of a prediction (n, k): mean squares as shares of their sum."""
+    return shares(weight @ (parts / largest(parts)) ** 2)
 
 
 def effect_spreads(effects: FloatArray, counted: Bins) -> FloatArray:

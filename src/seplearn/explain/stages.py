@@ -10,7 +10,7 @@ import numpy as np
 
 from seplearn._errors import out_of_range, wrong_type
 from seplearn.explain.result import Explanation
-from seplearn.explain.sizes import shares
+from seplearn.explain.sizes import mean_square_shares
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.model.reference import Reference
@@ -29,7 +29,8 @@ class StageContributions(Explanation):
     mean, mean_size : array of shape (n_stages,)
         Mean contribution, and mean of its absolute value, in the unit of y.
     share : array of shape (n_stages,)
-        ``mean_size`` as a share of the sum over stages, and of ``effects_mean_size``.
+        The size of every stage as it is told everywhere: the mean square of its contribution, as a
+        share of the sum over stages and main effects together.
     effects_mean, effects_mean_size : float
         The same of what main effects add together; zero for a model without main effects.
     weight : float
@@ -116,7 +117,7 @@ def stages(
         stage_names=subject.stage_names,
         mean=mean[1:],
         mean_size=mean_size[1:],
-        share=shares(mean_size)[1:],
+        share=mean_square_shares(parts, weight)[1:],
         effects_mean=float(mean[0]),
         effects_mean_size=float(mean_size[0]),
         weight=float(weight.sum()),

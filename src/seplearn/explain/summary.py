@@ -13,7 +13,7 @@ from seplearn.explain.dependence import dependence_on
 from seplearn.explain.importance import Importance, mean_sizes
 from seplearn.explain.interactions import Interactions, interactions
 from seplearn.explain.result import Explanation
-from seplearn.explain.sentences import CALM, told
+from seplearn.explain.sentences import told
 from seplearn.explain.signs import (
     SignChange,
     effect_along,
@@ -26,6 +26,7 @@ from seplearn.explain.signs import (
 )
 from seplearn.explain.size_path import SizeChoice, size_path
 from seplearn.explain.sizes import few_rows
+from seplearn.explain.statements import CALM, Statement, statements_of
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.model.reading import read_curves, turning_points
@@ -120,6 +121,8 @@ class Summary(Explanation):
         Share of the rows with a negative prediction.
     n_rows : int
         Rows that all this is over.
+    over_training : bool
+        Whether these are the reference rows that the model keeps, not rows that were given.
     features : tuple of FeatureSummary
         Those in at least one curve, the most important first.
     unused : tuple of str
@@ -158,6 +161,7 @@ class Summary(Explanation):
     importance: Importance
     interactions: Interactions
     size: SizeChoice | None = None
+    over_training: bool = False
 
     def __getitem__(self, feature: str | int) -> FeatureSummary:
         for one in self.features:
@@ -175,6 +179,11 @@ class Summary(Explanation):
     def sections(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Headings and the sentences below them."""
         return told(self)
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What these sentences claim, without their numbers: see :func:`stability`."""
+        return statements_of(self)
 
     def __str__(self) -> str:
         parts = []
@@ -288,6 +297,7 @@ def summary(model: Any, *, background: Any = None) -> Summary:
         importance=sizes,
         interactions=shares,
         size=size_path(model) if fitted.size_paths else None,
+        over_training=rows is fitted.reference,
         library=subject.schema.library,
         quantity=subject.quantity,
     )

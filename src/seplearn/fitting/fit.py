@@ -10,8 +10,9 @@ from seplearn._errors import out_of_range
 from seplearn._workers import Workers
 from seplearn.fitting.growth import Validation, fit_joint
 from seplearn.fitting.options import FitOptions, TrainingData, most_stages
+from seplearn.fitting.progress import Progress
 from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
-from seplearn.fitting.stagewise import OnStage, fit_stagewise
+from seplearn.fitting.stagewise import fit_stagewise
 from seplearn.kernels.arrays import IntArray
 from seplearn.model.classes import ClassModels, Model
 from seplearn.model.record import StageRecord
@@ -139,9 +140,9 @@ def fit_model(
     n_bootstrap: int,
     seed: np.random.SeedSequence,
     workers: Workers,
-    on_stage: OnStage,
+    progress: Progress,
 ) -> tuple[Model, list[StageRecord]]:
     """Fit the model that ``options`` asks for."""
     if options.refine == "scalars":
-        return fit_stagewise(data, options, seed, workers, on_stage)
-    return fit_joint(data, options, validation, n_bootstrap, seed, workers, on_stage)
+        return fit_stagewise(data, options, seed, workers, progress)
+    return fit_joint(data, options, validation, n_bootstrap, seed, workers, progress)

@@ -16,8 +16,16 @@ from seplearn._workers import Workers
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams, row_order
 from seplearn.fitting.joint.classes import ClassCurves, ClassFits, constant_models
 from seplearn.fitting.joint.curves import Curves
-from seplearn.fitting.joint.fit import JointFit, Move, constant_model
-from seplearn.fitting.options import LOG_LOSS, FitOptions, TrainingData
+from seplearn.fitting.joint.fit import (
+    LAST_SWEEPS,
+    SWEEPS_AFTER_PRUNING,
+    JointFit,
+    Move,
+    constant_model,
+    sweeps_of_stage,
+)
+from seplearn.fitting.options import LOG_LOSS, FitOptions, TrainingData, most_stages
+from seplearn.fitting.progress import ASKED, NO_BETTER, NO_STEP, OnStage, Progress, stages_text
 from seplearn.fitting.selection import (
     ErrorPath,
     HeldOut,
@@ -25,7 +33,6 @@ from seplearn.fitting.selection import (
     held_out_parts,
 )
 from seplearn.fitting.spread import Predicted, outcome_spread
-from seplearn.fitting.stagewise import OnStage
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.kernels.random import draw_bootstrap
 from seplearn.losses import ClassLogLoss, Loss
@@ -49,6 +56,9 @@ _SAMPLED = 50_000
 _SAMPLE = 30_000
 _LARGEST_SAMPLE = 120_000
 _STAGES_TO_DOUBLE = 4
+# For estimates of time: what a stage takes beside its sweeps, as if of more rows and stages.
+_ROWS_OF_OVERHEAD = 2_000
+_STAGES_OF_OVERHEAD = 4
 # A class that so many stages in a row brought nothing gets no more of them.
 _MOST_FAILURES = 2
 
@@ -72,11 +82,16 @@ class _Part:
     held_out: HeldOut
     _samples: dict[int, TrainingData] = field(default_factory=dict)
 
-    def rows(self, n_stages: int) -> TrainingData:
-        """The rows that a model of so many stages grows on: of a large table a sample."""
+    def n_rows(self, n_stages: int) -> int:
+        """How many rows a model of so many stages grows on: of a large table a sample."""
         n = len(self.kept)
         if n > _SAMPLED:
             n = min(n, _LARGEST_SAMPLE, _SAMPLE * 2 ** (n_stages // _STAGES_TO_DOUBLE))
+        return n
+
+    def rows(self, n_stages: int) -> TrainingData:
+        """The rows that a model of so many stages grows on."""
+        n = self.n_rows(n_stages)
         if n not in self._samples:
             self._samples.clear()
             everyone = n == len(self.data.target)
@@ -123,6 +138,7 @@ class _Forms:
         options: FitOptions,
         seed: np.random.SeedSequence,
         workers: Workers,
+        progress: Progress,
     ) -> None:
         chosen_by_error = options.may_have_effects and not options.must_have_effects
         chosen_by_error &= options.start is None
@@ -131,7 +147,14 @@ class _Forms:
         of_means = options.n_starts > 1
         self.growths = [_Growth(form, ErrorPath(weights, mass, of_means)) for form in forms]
         self._parts, self._options, self._seed = parts, options, seed
-        self._workers = InnerWorkers(workers)
+        self._workers, self._progress = InnerWorkers(workers), progress
+        self._n_before = options.n_stages - options.n_new_stages
+        self.ended = ""  # why there are no more stages than there are
+
+    @property
+    def n_stages(self) -> int:
+        """How many stages the largest of all fits has got."""
+        return self._n_before + max(len(growth.path) for growth in self.growths) - 1
 
     def begin(self) -> None:
         """The fits without any stage."""
@@ -146,10 +169,11 @@ class _Forms:
         """One more stage wherever more may bring something; whether there may be another one."""
         growing = [growth for growth in self.growths if not growth.is_over]
         self._widen(growing)
+        self._announce(growing)
         if self._options.has_many_classes:
             records = [self._grow_classes(growth) for growth in growing]
         else:
-            records = self._of_every_fit(lambda growth, k: growth.fits[k].grow(), growing)
+            records = self._of_every_fit(self._grow, growing)
         moved = []
         for growth, own in zip(growing, records, strict=True):
             growth.is_over = all(record is None for record in own)
@@ -161,7 +185,33 @@ class _Forms:
             growth.take_down(own)
             is_to_end = is_to_end or growth.tell(on_stage)
         self._give_up()
+        self.ended = self._why(is_to_end, bool(moved))
         return not is_to_end and not all(growth.is_over for growth in self.growths)
+
+    def _why(self, is_to_end: bool, has_moved: bool) -> str:
+        """Why growth ends here, if it does."""
+        if is_to_end:
+            return ASKED
+        return NO_BETTER if has_moved else NO_STEP
+
+    def _announce(self, growing: list[_Growth]) -> None:
+        """Say which stage comes now, and what is left if all that may be grown is."""
+        options = self._options
+        n_now, most = self._n_before + len(growing[0].path), options.n_stages
+        sizes = range(n_now, most + 1)
+        rest = len(growing) * sum(self._work(size) for size in sizes) * len(self._parts)
+        rest += _finishing_work(self._parts[0].data, options, len(self._parts), most)
+        self._progress.stage(n_now, most, rest, chooses=True)
+
+    def _work(self, size: int) -> float:
+        """Work of a fit to get the last of so many stages."""
+        n_rows = self._parts[0].n_rows(size - 1)
+        return _work(n_rows, sweeps_of_stage(size, self._options.n_stages), size)
+
+    def _grow(self, growth: _Growth, k: int) -> StageRecord | None:
+        record: StageRecord | None = growth.fits[k].grow()
+        self._progress.did(self._work(len(growth.path)))
+        return record
 
     def _grow_classes(self, growth: _Growth) -> list[StageRecord | None]:
         """A stage more for every class that predicts held-out rows better with it.
@@ -180,6 +230,7 @@ class _Forms:
             for k in open_:
                 before = [fit.fits[k].curves.copy() for fit in growth.fits]
                 records = self._workers.map_fits(partial(ClassFits.grow_class, k=k), growth.fits)
+                self._progress.did(self._work(len(growth.path)) * len(growth.fits) / n_classes)
                 if any(records) and trial.keeps(k):
                     rounds[k], growth.failures[k] = records, 0
                     continue
@@ -282,6 +333,23 @@ def _constant(data: TrainingData, options: FitOptions) -> Model:
     return (constant_models if options.has_many_classes else constant_model)(data, options)
 
 
+def _work(n_rows: int, n_sweeps: int, size: int) -> float:
+    """Work of sweeps over so many stages, as measured: a row of a stage is a unit of it."""
+    return (n_rows + _ROWS_OF_OVERHEAD) * float(n_sweeps) * (size + _STAGES_OF_OVERHEAD)
+
+
+def _finishing_work(data: TrainingData, options: FitOptions, n_fits: int, size: int) -> float:
+    """Work after growth, by fits of so many stages; bands are a part of it."""
+    n_rows, n_sweeps = len(data.target), LAST_SWEEPS + SWEEPS_AFTER_PRUNING
+    return _work(n_rows, n_sweeps, size) * n_fits + _band_work(data, options, size)
+
+
+def _band_work(data: TrainingData, options: FitOptions, size: int) -> float:
+    """Work of all refits to bootstrap samples."""
+    one = _work(len(data.target), _BOOTSTRAP_SWEEPS, size)
+    return one * options.n_bootstrap * options.n_starts
+
+
 def fit_joint(
     data: TrainingData,
     options: FitOptions,
@@ -289,7 +357,7 @@ def fit_joint(
     n_bootstrap: int,
     seed: np.random.SeedSequence,
     workers: Workers,
-    on_stage: OnStage,
+    progress: Progress,
 ) -> tuple[Model, list[StageRecord]]:
     """Fit the default model.
 
@@ -304,21 +372,24 @@ def fit_joint(
     starts_seed, bootstrap_seed = seed.spawn(2)
     parts, mass = _parts(data, options, validation)
     if parts:
-        growths = _grow_forms(parts, mass, options, starts_seed, workers, on_stage)
+        growths = _grow_forms(parts, mass, options, starts_seed, workers, progress)
         growth = _better(growths)
-        starts, records = _finish(data, options, growth, workers)
+        starts, records = _finish(data, options, growth, workers, progress)
         paths = tuple(other.path.record(other.main_effects, other is growth) for other in growths)
         spread = _spread(parts, mass, growth, options, workers)
     else:
-        starts, records = _grow_fully(data, options, starts_seed, workers, on_stage)
+        starts, records = _grow_fully(data, options, starts_seed, workers, progress)
         paths, spread = (), None
     model = mean_of([fit.model() for fit in starts])
     if model.is_constant:
         _say_constant(validation.chooses)
         return of_each(constant, lambda one: replace(one, size_paths=paths, spread=spread)), []
     if n_bootstrap > 0:
-        replicates = _bootstrap(data, starts, n_bootstrap, bootstrap_seed, workers)
-        model = with_replicates(model, replicates)
+        progress.phase(
+            f"bands, {n_bootstrap} refits", _band_work(data, options, most_stages(model))
+        )
+        refits = _bootstrap(data, starts, n_bootstrap, bootstrap_seed, workers, progress)
+        model = with_replicates(model, refits)
     return of_each(model, lambda one: replace(one, size_paths=paths, spread=spread)), records
 
 
@@ -357,13 +428,14 @@ def _grow_forms(
     options: FitOptions,
     seed: np.random.SeedSequence,
     workers: Workers,
-    on_stage: OnStage,
+    progress: Progress,
 ) -> list[_Growth]:
     """Grow the model on every part, in each form that is asked for, until more brings nothing."""
-    forms = _Forms(parts, mass, options, seed, workers)
+    forms = _Forms(parts, mass, options, seed, workers, progress)
     forms.begin()
     for _ in range(options.n_new_stages):
-        if not forms.grow(on_stage):
+        if not forms.grow(progress.on_stage):
+            progress.stopped(forms.n_stages, forms.ended)
             break
     return forms.growths
 
@@ -390,7 +462,7 @@ def _better(growths: list[_Growth]) -> _Growth:
 
 
 def _finish(
-    data: TrainingData, options: FitOptions, growth: _Growth, workers: Workers
+    data: TrainingData, options: FitOptions, growth: _Growth, workers: Workers, progress: Progress
 ) -> tuple[list[Any], list[StageRecord]]:
     """Finish the fits of the chosen size on all rows; keep those that promise the least error.
 
@@ -399,10 +471,15 @@ def _finish(
     """
     size = growth.path.chosen
     inner = InnerWorkers(workers)
+    n_fits = len(growth.fits)
+    form = f"{stages_text(size)}{' and main effects' if growth.main_effects else ''}"
+    work = _finishing_work(data, options, n_fits, size)
+    progress.phase(f"finishing {form} on all rows", work)
 
     def finish(snapshot: Any, seen: TrainingData = data) -> Any:
         fit: Any = _new_fit(seen, options, np.random.SeedSequence(0), inner)
         fit.finish(snapshot)
+        progress.did(_work(len(data.target), LAST_SWEEPS + SWEEPS_AFTER_PRUNING, size))
         return fit
 
     def calmed(fit: JointFit) -> JointFit:
@@ -475,7 +552,7 @@ def _grow_fully(
     options: FitOptions,
     seed: np.random.SeedSequence,
     workers: Workers,
-    on_stage: OnStage,
+    progress: Progress,
 ) -> tuple[list[Any], list[StageRecord]]:
     """Grow ``n_stages`` stages on all rows, from every start."""
     inner = InnerWorkers(workers)
@@ -488,16 +565,39 @@ def _grow_fully(
 
     fits = inner.map_fits(start, range(options.n_starts))
     rounds: list[list[StageRecord | None]] = []
-    for _ in range(options.n_new_stages):
+    n_before = options.n_stages - options.n_new_stages
+    ended = ""
+    for size in range(n_before + 1, n_before + options.n_new_stages + 1):
+        _announce_stage(data, options, size, progress)
         records = inner.map_fits(lambda fit: fit.grow(), fits)
+        progress.did(_stage_work(data, options, size))
         if all(record is None for record in records):
+            ended = NO_STEP
             break
         rounds.append(records)
-        if _tell(fits, records, on_stage):
+        if _tell(fits, records, progress.on_stage):
+            ended = ASKED
             break
+    if ended:
+        progress.stopped(n_before + len(rounds), ended)
+    progress.phase("finishing", _finishing_work(data, options, len(fits), n_before + len(rounds)))
     for fit in fits:
         fit.settle()
     return fits, _history(rounds, dict(enumerate(fits)))
+
+
+def _stage_work(data: TrainingData, options: FitOptions, size: int) -> float:
+    """Work of all starts to get the last of so many stages, on all rows."""
+    n_sweeps = sweeps_of_stage(size, options.n_stages)
+    return _work(len(data.target), n_sweeps, size) * options.n_starts
+
+
+def _announce_stage(data: TrainingData, options: FitOptions, size: int, progress: Progress) -> None:
+    """Say which stage comes now, where nothing is held out, and what is left."""
+    most = options.n_stages
+    rest = sum(_stage_work(data, options, later) for later in range(size, most + 1))
+    rest += _finishing_work(data, options, options.n_starts, most)
+    progress.stage(size, most, rest)
 
 
 def _bootstrap(
@@ -506,8 +606,12 @@ def _bootstrap(
     n_bootstrap: int,
     seed: np.random.SeedSequence,
     workers: Workers,
+    progress: Progress,
 ) -> list[Model]:
     """Refits to bootstrap samples, a few sweeps from the solution: stages and smoothness stay.
+
+    Each is pulled towards curves drawn from what the smoothness says of them, so that bands have
+    the bias of smoothing too.
 
     All refits move the same way too: sweeps go on where the fit ended, and a sample with fewer
     distinct rows lets curves swing further out. What they move on average is taken off, so that
@@ -516,12 +620,20 @@ def _bootstrap(
     hashes = axis_hashes(data)
     draws = make_draws(data, hashes, True)
     seeds = seed.generate_state(n_bootstrap, np.uint64)
+    priors = [fit.prior for fit in starts]
+    size = most_stages(starts[0].model())
+    work = _work(len(data.target), _BOOTSTRAP_SWEEPS, size) * len(starts)
 
     def refit(k: int) -> list[Any]:
         counts = np.zeros(len(data.target))
         state = random_streams(seeds[k], hashes)[-1:].copy()
         draw_bootstrap(state, draws.n_draws, draws.order, draws.cumulative, counts)
-        return [fit.move(counts * draws.unit, _BOOTSTRAP_SWEEPS) for fit in starts]
+        own = [
+            fit.move(counts * draws.unit, _BOOTSTRAP_SWEEPS, prior, seeds[k])
+            for fit, prior in zip(starts, priors, strict=True)
+        ]
+        progress.did(work)
+        return own
 
     moves = workers.map(refit, range(n_bootstrap))
     centres = [_mean_move(own) for own in zip(*moves, strict=True)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ from seplearn.fitting.aggregate import Aggregate, combine
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
 from seplearn.fitting.grid import Grid, fit_grid, refine_rules
 from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.progress import ASKED, NO_STEP, Progress
 from seplearn.fitting.scalars import Projection
 from seplearn.kernels.arrays import Draws, FloatArray, RandomState
 from seplearn.model.bag import Bag
@@ -20,15 +20,13 @@ from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import Stage
 
-OnStage = Callable[[Stage, StageRecord], bool]
-
 
 def fit_stagewise(
     data: TrainingData,
     options: FitOptions,
     seed: np.random.SeedSequence,
     workers: Workers,
-    on_stage: OnStage,
+    progress: Progress,
 ) -> tuple[SeparationModel, list[StageRecord]]:
     """Fit the paper's TSL: forward stagewise with a joint refit of all scalars after each stage.
 
@@ -45,7 +43,8 @@ def fit_stagewise(
     bags: list[Bag] = []
     model = SeparationModel(data.bins, float(fitted[0]), ())
     n_splits = options.n_splits
-    for _ in range(options.n_stages):
+    for k in range(options.n_stages):
+        progress.stage(k + 1, options.n_stages, float(options.n_stages - k))
         started = time.perf_counter()
         seeds = seed.spawn(1)[0].generate_state(options.n_grids, np.uint64)
         streams = [random_streams(s, hashes) for s in seeds]
@@ -53,6 +52,7 @@ def fit_stagewise(
             data, options, data.target - fitted, n_splits, draws, streams, workers
         )
         if stages and all(grid.n_actions == 0 for grid in grids):
+            progress.stopped(k, NO_STEP)
             break
         stages.append(aggregate.stage)
         if options.keep_bags:
@@ -65,7 +65,9 @@ def fit_stagewise(
         records.append(
             _record(model, data, options, grids, aggregate, fitted, time.perf_counter() - started)
         )
-        if on_stage(model.stages[-1], records[-1]):
+        progress.did(1.0)
+        if progress.on_stage(model.stages[-1], records[-1]):
+            progress.stopped(k + 1, ASKED)
             break
         n_splits = max(1, round(n_splits * options.decay))
     return replace(model, bags=tuple(bags)), records

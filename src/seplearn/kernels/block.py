@@ -25,12 +25,12 @@ SMOOTH_BINS = 20  # ordered bins from which on a curve has a penalty on second d
 # Share of the curvature that holds every log-factor near zero whatever is learned: the penalty
 # matrix must have an inverse, and a level without rows must stay neutral. A hundredth of it raised
 # the cross-validated error of 14 small tables by 1.4 %.
-_HOLD = 1e-4
+HOLD = 1e-4
 # Backbone curvature counts as at least this share of the tilt's: where P+ and P- are equal the
 # backbone has none, and penalties in units of it would vanish.
-_LEAST_BACKBONE = 1e-3
+LEAST_BACKBONE = 1e-3
 # Bounds of mu for FIRST, SIZE, SECOND. A constant has no differences, so that the inverse of the
-# penalty matrix hangs on _HOLD: with 255 bins its trace is right to 1 % up to these bounds, and
+# penalty matrix hangs on HOLD: with 255 bins its trace is right to 1 % up to these bounds, and
 # negative at bounds a hundred times as high.
 _LOWEST, _HIGHEST = 1e-9, (1e3, 1e5, 1e7)
 _LARGEST_CHANGE = 10.0  # of mu in one update
@@ -97,7 +97,7 @@ def curvatures(sums: FloatArray, n_bins: int) -> tuple[float, float]:
         cross = 2.0 * sums[b, PLUS_MINUS]
         uu += squares - cross
         vv += squares + cross
-    return max(uu, _LEAST_BACKBONE * vv), vv
+    return max(uu, LEAST_BACKBONE * vv), vv
 
 
 @part
@@ -117,7 +117,7 @@ def fill_penalty(
     """
     first = mu[FIRST] * curvature if n_ordered > 1 else 0.0
     second = mu[SECOND] * curvature if n_ordered >= SMOOTH_BINS else 0.0
-    size = (mu[SIZE] + _HOLD / n_bins) * curvature
+    size = (mu[SIZE] + HOLD / n_bins) * curvature
     for b in range(n_bins):
         i = start + stride * b
         to_end = min(b, n_ordered - 1 - b)

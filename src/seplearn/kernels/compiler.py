@@ -21,7 +21,7 @@ _COMMON: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,  # nothing takes kernels for functions of C
 }
-_KEPT = "compiling kernels once; later runs start from the cache"
+_KEPT = "compiling kernels for their first use; later runs start from the cache"
 _NOT_KEPT = (
     "compiling kernels; no folder for their cache can be written, so every process does: "
     "NUMBA_CACHE_DIR may name one"

@@ -72,16 +72,26 @@ class OutcomeSpread:
         As many outcomes are expected below the lower end as above the upper one. Each end is the
         score that a new one exceeds no more often than that, if it comes from where the scores do.
         """
+        scores = np.array(self.ends(level))
+        widths = self.widths(codes, bins, prediction)
+        with np.errstate(over="ignore"):
+            ends: FloatArray = prediction[:, None] + widths[:, None] * scores
+        return np.clip(ends, -_LARGEST, _LARGEST)
+
+    @property
+    def highest_level(self) -> float:
+        """The largest share of outcomes that an interval can promise."""
+        return 1.0 - 2.0 / (len(self.scores) + 1)
+
+    def ends(self, level: float) -> tuple[float, float]:
+        """The scores at the lower and the upper end of an interval."""
         n = len(self.scores)
         # Rounding must not take a score away: (1 - 0.9) / 2 * 20 is a little less than one.
         left_out = math.floor(0.5 * (1.0 - level) * (n + 1) + 1e-9)
         if left_out < 1:
-            rule = f"at most {1.0 - 2.0 / (n + 1):.4g}, as {n} held-out outcomes tell no more"
+            rule = f"at most {self.highest_level:.4g}, as {n} held-out outcomes tell no more"
             raise out_of_range("level", rule, level)
-        widths = self.widths(codes, bins, prediction)
-        with np.errstate(over="ignore"):
-            ends = prediction[:, None] + widths[:, None] * self.scores[[left_out - 1, n - left_out]]
-        return np.clip(ends, -_LARGEST, _LARGEST)
+        return float(self.scores[left_out - 1]), float(self.scores[n - left_out])
 
     def scaled(self, factor: float, origin: float) -> OutcomeSpread:
         """The spread of outcomes times ``factor`` plus ``origin``."""

@@ -30,6 +30,7 @@ from seplearn.plots.roles import plot_roles
 from seplearn.plots.segments import plot_segments
 from seplearn.plots.shapley import plot_shapley
 from seplearn.plots.size_path import plot_size_path
+from seplearn.plots.stability import plot_stability
 from seplearn.plots.stages import plot_stages
 from seplearn.plots.summary import plot_summary
 from seplearn.plots.tilt import plot_tilt
@@ -61,6 +62,7 @@ __all__ = [
     "plot_segments",
     "plot_shapley",
     "plot_size_path",
+    "plot_stability",
     "plot_stages",
     "plot_summary",
     "plot_tilt",

@@ -11,6 +11,7 @@ from typing import Any
 
 from seplearn._files import check_target, replaced
 from seplearn.explain.compare import Comparison, compare
+from seplearn.explain.stability import Stability
 from seplearn.explain.subject import Subject
 from seplearn.report.comparison import comparison_content
 from seplearn.report.content import page_content
@@ -26,6 +27,8 @@ _SCRIPTS = (
     "cards.js",
     "shapley.js",
     "changes.js",
+    "outcomes.js",
+    "trust.js",
     "whatif.js",
     "theme.js",
     "start.js",
@@ -43,6 +46,8 @@ def write_report(
     title: str | None = None,
     n_rows: int = 200,
     random_state: int = 0,
+    by: str | None = None,
+    stability: Stability | None = None,
 ) -> None:
     """Write a page that opens in any browser, from disk and offline.
 
@@ -73,6 +78,12 @@ def write_report(
         Rows in the page at most, drawn at random.
     random_state : int
         Seed of the draw.
+    by : str, optional
+        A column of ``X``, which the model need not know: the page tells errors, mean predictions
+        and mean outcomes of its groups. Needs ``y``; not for more than two classes.
+    stability : Stability, optional
+        What :func:`seplearn.explain.stability` found: which statements depend on the seed or on the
+        rows. It takes many fits, and the training rows, so the page does not look for itself.
 
     Examples
     --------
@@ -88,8 +99,9 @@ def write_report(
     """
     check_target(path)
     text = report_html(
-        model, X, y, offset=offset, title=title, n_rows=n_rows, random_state=random_state
-    )
+        model, X, y, offset=offset, title=title, n_rows=n_rows, random_state=random_state, by=by,
+        stability=stability,
+    )  # fmt: skip
     with replaced(path) as file:
         file.write(text.encode("utf-8"))
 
@@ -103,6 +115,8 @@ def report_html(
     title: str | None = None,
     n_rows: int = 200,
     random_state: int = 0,
+    by: str | None = None,
+    stability: Stability | None = None,
 ) -> str:
     """The page as text; see :func:`write_report`.
 
@@ -114,7 +128,7 @@ def report_html(
     >>> report.report_html(model, title="Rents", n_rows=10).count("<title>Rents")
     1
     """
-    content = page_content(model, X, y, offset, title, n_rows, random_state)
+    content = page_content(model, X, y, offset, title, n_rows, random_state, by, stability)
     return _page("page.html", content, _SCRIPTS, {"origin": _origin(model)})
 
 

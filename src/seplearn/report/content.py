@@ -25,7 +25,9 @@ from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
 from seplearn.report.cards import page_cards
 from seplearn.report.encoding import encoded, rounded
+from seplearn.report.outcomes import outcome_coverage, page_outcomes
 from seplearn.report.rows import given_rows, reference_rows
+from seplearn.report.trust import check_trust, page_drift, page_segments, page_stability
 from seplearn.table.binning import Bins
 from seplearn.table.columns import Table, open_table, read_target
 
@@ -37,10 +39,19 @@ _Sum: TypeAlias = "SeparationEstimator | ClassView"  # what has one sum to expla
 
 
 def page_content(
-    model: Any, X: Any, y: Any, offset: Any, title: str | None, n_rows: int, random_state: int
+    model: Any,
+    X: Any,
+    y: Any,
+    offset: Any,
+    title: str | None,
+    n_rows: int,
+    random_state: int,
+    by: Any = None,
+    stability: Any = None,
 ) -> dict[str, Any]:
     """Everything the scripts of the page read; ``sums`` has one sum, or one for every class."""
     _check(model, X, y, n_rows)
+    check_trust(y, by, stability)
     outcomes = None if y is None else _known_or_nan(model, y)
     table = None if X is None else open_table(X)
     background = model.model_.reference
@@ -61,12 +72,20 @@ def page_content(
             for j, (label, axis) in enumerate(zip(model._schema.labels, bins.axes, strict=True))
         ],
         "sums": _sums(model, background),
+        "outcomes": page_outcomes(model),
+        "coverage": None if outcomes is None else outcome_coverage(model, X, outcomes, offset),
+        "segments": None
+        if outcomes is None or np.isnan(outcomes).all()
+        else page_segments(model, X, y, offset, by),
+        "drift": None if X is None else page_drift(model, X),
+        "stability": page_stability(stability),
         "quality": _qualities(model, X, y, outcomes, offset),
         "rows": reference_rows(model.model_, n_rows)
         if table is None
         else given_rows(model, table, outcomes, n_rows, random_state),
         "edits": [{"what": record.what, "reason": record.reason} for record in model.edits_],
         "rows_are": "reference" if table is None else "given",
+        "averaged_over": "reference" if background is model.model_.reference else "given",
     }
 
 

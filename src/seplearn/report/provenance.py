@@ -25,6 +25,8 @@ def told_provenance(estimator: SeparationEstimator) -> list[tuple[str, str]]:
         ("Features not used", _listed(unused)),
         ("Loss", _loss(estimator)),
         ("Constraints", _constraints(parameters.get("monotonic_cst"), estimator)),
+        ("Edits by hand", _edits(estimator)),
+        ("Bands", _bands(estimator)),
         ("Seed", str(parameters.get("random_state"))),
         ("Other parameters", changed_parameters(estimator, _OWN_LINES)),
     ]
@@ -92,6 +94,19 @@ def _constraints(given: Any, estimator: SeparationEstimator) -> str:
     words = {1: "rises", -1: "falls"}
     ways = [(brief(str(name)), words[int(way)]) for name, way in pairs if int(way) in words]
     return ", ".join(f"{way} with {name}" for name, way in ways) or "none"
+
+
+def _edits(estimator: SeparationEstimator) -> str:
+    n = len(estimator.edits_)
+    return "none" if n == 0 else f"{n}, each with its reason in the record"
+
+
+def _bands(estimator: SeparationEstimator) -> str:
+    """Whether there is something to say how sure curves are."""
+    model = estimator.model_
+    one = model.models[0] if isinstance(model, ClassModels) else model
+    n = len(one.replicates)
+    return f"from {n} refits" if n else "none: it was fitted without n_bootstrap"
 
 
 def _listed(names: list[str]) -> str:

@@ -22,10 +22,12 @@ from seplearn.fitting.joint.fit import (
     DEARER_FREEDOM,
     LAST_SWEEPS,
     N_SWEEPS,
+    NO_SEED,
     SWEEPS_AFTER_PRUNING,
     JointFit,
     Move,
 )
+from seplearn.fitting.joint.prior import Prior
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import ClassLogLoss
@@ -236,10 +238,28 @@ class ClassFits:
         left = mass - DEARER_FREEDOM * self.curves.freedom / (self.n_classes - 1)
         return self.loss * (mass / left) ** 2 if left > 0.0 else math.inf
 
-    def move(self, weight: FloatArray, n_sweeps: int) -> tuple[Move, ...]:
-        """What sweeps with other weights change in every class, the penalties as they are."""
-        other = copy.copy(self)
-        other.fits = [fit.reweighted(weight) for fit in self.fits]
+    @property
+    def prior(self) -> tuple[Prior | None, ...]:
+        """What the learned smoothness says of the curves of every class."""
+        return tuple(fit.prior for fit in self.fits)
+
+    def move(
+        self,
+        weight: FloatArray,
+        n_sweeps: int,
+        prior: tuple[Prior | None, ...] = (),
+        seed: np.uint64 = NO_SEED,
+    ) -> tuple[Move, ...]:
+        """What sweeps with other weights change in every class, the penalties as they are.
+
+        With priors they pull the curves towards draws of them.
+        """
+        other, priors = copy.copy(self), prior or (None,) * self.n_classes
+        # Another seed for every class, or all of them would lean the same way.
+        other.fits = [
+            fit.reweighted(weight, own, seed ^ np.uint64(k))
+            for k, (fit, own) in enumerate(zip(self.fits, priors, strict=True))
+        ]
         other._sweep(n_sweeps, rate=0.0)
         return tuple(fit.move_to(moved) for fit, moved in zip(self.fits, other.fits, strict=True))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -173,18 +174,46 @@ class Effects:
         return Effects(*(array.copy() for array in vars(self).values()))
 
 
+class Anchor(NamedTuple):
+    """Curves that penalties pull towards, of all stages (k, 2, n_flat) and main effects."""
+
+    stages: FloatArray
+    effects: FloatArray
+
+
 @dataclass(eq=False)
 class Curves:
-    """The model as it is being fitted."""
+    """The model as it is being fitted.
+
+    With an ``anchor`` curves are told as what they differ from it, which is what penalties see;
+    rows see both together.
+    """
 
     intercept: float
     effects: Effects
     stages: list[StageCurves] = field(default_factory=list)
+    anchor: Anchor | None = None
 
     def copy(self) -> Curves:
         """The same in arrays of its own: a snapshot."""
         stages = [stage.copy() for stage in self.stages]
-        return Curves(self.intercept, self.effects.copy(), stages)
+        return Curves(self.intercept, self.effects.copy(), stages, self.anchor)
+
+    def lean_on(self, anchor: Anchor) -> None:
+        """Have the same curves, pulled towards others from here on."""
+        self.anchor = anchor
+        for stage, own in zip(self.stages, anchor.stages, strict=True):
+            stage.curves = stage.curves - own
+        self.effects.values = self.effects.values - anchor.effects
+
+    @property
+    def on_rows(self) -> tuple[list[FloatArray], FloatArray]:
+        """The curves of all stages and the main effects as rows see them."""
+        own = [stage.curves for stage in self.stages]
+        if self.anchor is None:
+            return own, self.effects.values
+        both = [curves + more for curves, more in zip(own, self.anchor.stages, strict=True)]
+        return both, self.effects.values + self.anchor.effects
 
     def penalty(self, axes: Axes, strengths: Curves, working: float) -> float:
         """Half the penalties of all curves, at the strengths of others with the same stages.

@@ -18,6 +18,7 @@ from seplearn.fitting.draws import axis_hashes, make_draws, random_streams, row_
 from seplearn.fitting.grid import Grid
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
+from seplearn.fitting.joint.prior import Prior, Strength
 from seplearn.fitting.joint.prune import Pruning, prune
 from seplearn.fitting.joint.sweep import Rules, put_on_rows, sweep
 from seplearn.fitting.options import FitOptions, TrainingData
@@ -25,8 +26,10 @@ from seplearn.fitting.scalars import least_squares
 from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
 from seplearn.fitting.stagewise import fit_stage
 from seplearn.kernels.arrays import Draws, FloatArray, IntArray, RandomState
+from seplearn.kernels.block import LEAST_BACKBONE
 from seplearn.kernels.evaluate import weighted_dot
 from seplearn.kernels.isotonic import nearest_monotone
+from seplearn.kernels.rows import RRUU, RRVV, UU, VV
 from seplearn.losses import IDENTITY, Loss
 from seplearn.model.bag import Bag
 from seplearn.model.model import Penalties, SeparationModel
@@ -64,9 +67,16 @@ SWEEPS_AFTER_PRUNING = 6
 # Degrees of freedom count as so many when fits are compared: by itself the criterion now and then
 # prefers a fit that follows the noise, which few rows cannot tell from a good one.
 DEARER_FREEDOM = 1.4
+NO_SEED = np.uint64(0)
 # A target whose mean is farther from zero, in standard deviations, starts at its mean: a level that
 # says nothing is not for products to carry.
 _LARGEST_LEVEL = 4.0
+
+
+def sweeps_of_stage(size: int, n_stages: int) -> int:
+    """About how many sweeps follow the last of ``size`` stages, of at most ``n_stages``."""
+    usual = N_SWEEPS if size <= _SWEPT_FULLY else SWEEPS_OF_MANY_STAGES
+    return max(usual, STAGE_SWEEPS // n_stages)
 
 
 class Move(NamedTuple):
@@ -377,16 +387,52 @@ class JointFit:
         )
         return float(size / net) if net > 0 else 1.0
 
-    def move(self, weight: FloatArray, n_sweeps: int) -> Move:
-        """What sweeps with other weights change, the penalties as they are."""
-        other = self.reweighted(weight)
+    @property
+    def prior(self) -> Prior | None:
+        """What the learned smoothness says of the curves; None where it was given."""
+        if not self._learns:
+            return None
+        stages = []
+        for k, stage in enumerate(self.curves.stages):
+            strengths = self._strengths(self._carrier.total(rows.moments, k))
+            stages.append((stage.penalties, stage.active, strengths))
+        effects, mass = self.curves.effects, float(self._working.sum())
+        of_effects = (effects.penalties, effects.active, Strength(mass, self.noise))
+        return Prior.of(stages, of_effects, self._axes, self._hashes)
+
+    def _strengths(self, moments: FloatArray) -> list[Strength]:
+        """How strong the priors of backbone and tilt are, by the noise where the stage is large."""
+        curvatures = max(moments[UU], LEAST_BACKBONE * moments[VV]), moments[VV]
+        found = []
+        for curvature, square, residual in zip(curvatures, (UU, VV), (RRUU, RRVV), strict=True):
+            own = moments[residual] / moments[square] if moments[square] > 0.0 else 0.0
+            noise = self.noise * max(own / self.mean_square, 1.0) if self.mean_square > 0 else 0.0
+            found.append(Strength(float(curvature), float(noise)))
+        return found
+
+    def move(
+        self,
+        weight: FloatArray,
+        n_sweeps: int,
+        prior: Prior | None = None,
+        seed: np.uint64 = NO_SEED,
+    ) -> Move:
+        """What sweeps with other weights change, the penalties as they are.
+
+        With a prior they pull the curves towards a draw of it.
+        """
+        other = self.reweighted(weight, prior, seed)
         other.refine(n_sweeps, rate=0.0, rests=False)  # bands are made of small steps
         return self.move_to(other)
 
-    def reweighted(self, weight: FloatArray) -> JointFit:
-        """The fit as it is, to go on with other weights of the rows."""
+    def reweighted(
+        self, weight: FloatArray, prior: Prior | None = None, seed: np.uint64 = NO_SEED
+    ) -> JointFit:
+        """The fit as it is, to go on with other weights of the rows; see :meth:`move`."""
         other = copy.copy(self)
         other.curves = self.curves.copy()
+        if prior is not None:
+            other.curves.lean_on(prior.draw(seed, self._axes))
         # Moves are made side by side: a thread of the pool must not wait for others of it.
         other._workers = SerialWorkers(self._workers.stop)
         blocks = rows.reweighted(self._carrier.blocks, weight)
@@ -439,10 +485,11 @@ class JointFit:
 
 
 def _arrays(curves: Curves) -> Move:
+    of_stages, effects = curves.on_rows
     return Move(
-        np.array([stage.curves for stage in curves.stages]),
+        np.array(of_stages),
         np.array([stage.scale for stage in curves.stages]),
-        curves.effects.values,
+        effects,
         curves.intercept,
     )
 

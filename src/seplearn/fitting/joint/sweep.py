@@ -155,9 +155,10 @@ def _mean_loss(carrier: Carrier, loss: Loss) -> float:
 
 def put_on_rows(carrier: Carrier, curves: Curves, axes: Axes) -> None:
     """Let the rows have the sums and the products of these curves."""
-    carrier.each(rows.predict_anew, axes.offset, curves.intercept, curves.effects.values)
-    for stage in curves.stages:
-        carrier.each(rows.add_stage, axes.offset, stage.curves, stage.scale, stage.present)
+    of_stages, effects = curves.on_rows
+    carrier.each(rows.predict_anew, axes.offset, curves.intercept, effects)
+    for stage, own in zip(curves.stages, of_stages, strict=True):
+        carrier.each(rows.add_stage, axes.offset, own, stage.scale, stage.present)
 
 
 def settle(carrier: Carrier, curves: Curves, rules: Rules) -> tuple[float, float]:

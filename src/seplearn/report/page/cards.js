@@ -129,7 +129,7 @@ function besideFigure(feature, card, partner) {
     el("div", { class: "key" }, partner.values.map((value, k) =>
       el("span", {}, el("i", { class: `k${k}` }), `${k === 0 ? `${other} ` : ""}${cut(value, 30)}`))),
     el("figcaption", {}, `${hasLink ? `${capital(own.quantity)} w` : "W"}ith ${other}: they act together in parts that are ${
-      percent(partner.strength)} of the variance.`));
+      percent(partner.strength)} of the variance, were features independent of each other.`));
 }
 
 // A dot per level and curve, the most frequent levels first.

@@ -171,7 +171,11 @@ function stepChart(feature, curve, { label, colour, baseline, at = null, yText, 
     area.svg.append(svgEl("path", { class: `beside-${k + 1}`, d: stepPath(area, feature, values, first, last, ys) }));
     if (missingShare > 0) area.svg.append(missingMark(area, values[feature.missing], `var(--beside-${k + 1})`));
   }
-  if (missingShare > 0) area.svg.append(missingMark(area, curve.values[feature.missing], colour));
+  if (missingShare > 0) {
+    const y = area.y(curve.values[feature.missing]);
+    area.svg.append(missingMark(area, curve.values[feature.missing], colour),
+      svgEl("text", { class: "missing-name", x: area.right + 2, y: y < 24 ? y + 15 : y - 7, "text-anchor": "end" }, "missing"));
+  }
   if (at !== null) area.svg.append(...marker(area, feature, curve, at, first, last));
   return area.svg;
 }

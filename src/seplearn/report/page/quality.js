@@ -16,6 +16,11 @@ function scoreCards(quality) {
       `of the variance explained (R\u00b2 ${quality.r2.toFixed(3)})`) : null];
 }
 
+// Whether intervals of single outcomes hold what they promise on the rows given.
+const coverageCard = () => page.coverage && card(percent(page.coverage.share),
+  `of outcomes in intervals meant for ${percent(page.coverage.level)}, half of which are wider than ${
+    showError(page.coverage.width)}`);
+
 const SQUARE = { width: 380, height: 260 };
 const dashed = (area, from, to) => svgEl("line", { x1: area.x(from[0]), y1: area.y(from[1]), x2: area.x(to[0]),
   y2: area.y(to[1]), stroke: "var(--soft)", "stroke-dasharray": "4 3" });

@@ -36,7 +36,7 @@ function tellShort() {
         ? `; it explains ${percent(best.r2)} of the differences between rows.` : "."}`}`);
   }
   const said = own.isConstant ? [] : tellSummary();
-  put("short-body", said.slice(0, 1), parts.map((text) => el("p", {}, text)), tellEdits(), said.slice(1));
+  put("short-body", said.slice(0, 1), parts.map((text) => el("p", {}, text)), tellEdits(), said.slice(1), tellStability());
 }
 
 // What was changed by hand after the fit, in this order.
@@ -60,10 +60,10 @@ function tellSummary() {
 function tellQuality() {
   if (!page.quality.length) {
     put("quality-body", el("p", { class: "note" }, "No rows with a known outcome came with this "
-      + "page. With a table that has the target, the report shows errors and calibration."));
+      + "page. With a table that has the target, the report shows errors and calibration."), tellDrift());
     return;
   }
-  put("quality-body", page.quality.map(qualityPart).flat());
+  put("quality-body", page.quality.map(qualityPart).flat(), tellParts(), tellDrift());
 }
 
 function qualityPart(all) {
@@ -74,7 +74,7 @@ function qualityPart(all) {
       ? `Measured on ${plural(quality.n_rows, "row")} held out when the model was made.`
       : `Measured on the ${plural(quality.n_rows, "row")} of the table given. If the model was `
         + "fitted to these rows, it looks better here than it is."),
-    el("div", { class: "cards" }, scoreCards(all)),
+    el("div", { class: "cards" }, scoreCards(all), all.where === "given" ? coverageCard() : null),
     hasClassSums ? [all.confusion.length ? mistakesTable(all.confusion) : null,
       el("h3", {}, `${capital(own.response)}, beside all other classes`)] : null,
     el("div", { class: "pair" }, calibrationFigure(quality),
@@ -105,7 +105,7 @@ function tellMatters() {
         bars.length > 15 ? el("p", { class: "note" }, `and ${bars.length - 15} more, each at most `
           + show(bars[15].value)) : null,
         el("p", { class: "note" }, `By how much the feature moves ${hasLink ? `the ${own.quantity}` : "a prediction"}, up or down, on `
-          + `average over the rows: the mean size of its Shapley value${hasLink ? "." : ", in the unit of the prediction."}`)),
+          + `average over ${page.averaged_over === "reference" ? "the training rows kept in the model" : "the rows given"}: the mean size of its Shapley value${hasLink ? "." : ", in the unit of the prediction."}`)),
       el("div", {}, el("h3", {}, "Together"),
         pairs.length ? barList("Share of the variance by pair", pairs, (bar) => percent(bar.value))
           : el("p", {}, "No two features act together beyond what they do alone."),
@@ -123,7 +123,8 @@ function tellShares() {
     barList("Share of the variance of the prediction by feature", bars, (bar) => percent(bar.value)),
     el("p", { class: "note" }, `How much of the variance of the ${own.quantity} would be gone without the `
       + "feature. The full part of a bar is what it does by itself, the pale part what it "
-      + "does together with others; parts done together count for each of them."));
+      + "does together with others; parts done together count for each of them. All shares are exact if features "
+      + "were independent of each other."));
 }
 
 // How the features matter: by what they do to the size of a stage, and to its direction.

@@ -75,6 +75,7 @@ function buildWhatIf() {
         hasLink ? el("div", {}, `${capital(own.quantity)}: `, el("b", { id: "sum" }),
           el("div", { class: "exact" }, "exactly ", el("span", { id: "exact-sum" }))) : null,
         el("div", { class: "note", id: "compared" })),
+      outcomeBox(),
       page.rows.length && !own.isConstant ? el("div", { id: "shapley" }) : null,
       el("details", { id: "by-stages", open: !page.rows.length },
         el("summary", {}, "How the parts of the model come to it"),
@@ -169,6 +170,7 @@ function refresh() {
   const sum = totalOf(own, parts);
   const value = hasClassSums ? tellProbabilities(sharesAt(state.codes)) : tellPrediction(inverse(sum));
   document.getElementById("exact").textContent = String(value);
+  tellOutcomes(state.codes, value);
   if (hasLink) {
     document.getElementById("sum").textContent = show(sum).replace("-", "\u2212");
     document.getElementById("exact-sum").textContent = String(sum);
