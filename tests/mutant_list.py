@@ -142,9 +142,8 @@ CARRIERS = Group(
     "fitting/carriers.py",
     ("tests/fitting/test_carriers.py",),
     (
-        ("for sums in parts[1:]:", "for sums in parts[2:]:"),
-        ("            parts[0] += sums", "            parts[0] = sums"),
-        ("for sums in parts[1:]:", "for sums in parts[:0:-1]:"),
+        ("return tree_sum(parts)", "return tree_sum(parts[1:])"),
+        ("return tree_sum(parts)", "return tree_sum(parts[::-1])"),
     ),
 )
 
@@ -941,7 +940,7 @@ SMOOTHING = Group(
         ("_STIFFNESS = 1.5", "_STIFFNESS = 1.0"),
         ("_NEGLIGIBLE = 1e-9", "_NEGLIGIBLE = 1e-8"),
         ("max(1.0, crowding)", "crowding"),
-        ("data.bins.n_axes / float(data.weight.sum())", "data.bins.n_axes / len(data.weight)"),
+        ("data.bins.n_axes / data.mass", "data.bins.n_axes / data.n_rows"),
         ("(size * stiffness)[:, None]", "size[:, None]"),
         ("smoothness * bins / 255.0**2", "smoothness / 255.0**2"),
     ),

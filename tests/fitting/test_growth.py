@@ -20,6 +20,7 @@ from seplearn.fitting.joint.fit import JointFit
 from seplearn.fitting.selection import ErrorPath, HeldOut
 from seplearn.losses import SquaredError
 from seplearn.table.columns import open_table
+from seplearn.table import blocks
 from tests.fitting.small_fits import options, small_data
 
 
@@ -42,7 +43,7 @@ TWO = PLAIN | {"n_starts": 2}
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 100)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 100)
 
 
 @pytest.fixture
@@ -102,7 +103,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(case):
 
 def test_rows_in_blocks_give_the_same_model_up_to_rounding(monkeypatch):
     whole = TSLRegressor(**PLAIN, early_stopping=False).fit(X, Y)
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 100)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 100)
     parts = TSLRegressor(**PLAIN, early_stopping=False).fit(X, Y)
     np.testing.assert_allclose(parts.predict(X), whole.predict(X), atol=1e-6)
 
@@ -215,7 +216,7 @@ def test_the_fits_that_promise_least_error_are_averaged(seen, n_starts):
     np.testing.assert_allclose(model.predict(X), NOISY.std() * said, rtol=1e-9)
     stages = sum(len(fit.curves.stages) for fit in last_sweeps)
     assert len(model.stages_) == stages
-    half_way = 0.5 * (NOISY / NOISY.std() + np.mean([fit.predictions for fit in first], axis=0))
+    half_way = 0.5 * (NOISY / NOISY.std() + np.mean([fit._eta for fit in first], axis=0))
     chosen = model.size_paths_[0].chosen
     assert len(model.history_) == chosen * n_starts
     for start, (k, fit) in enumerate(zip(kept, last_sweeps, strict=True)):

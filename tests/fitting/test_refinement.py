@@ -23,6 +23,7 @@ from seplearn.fitting.stagewise import fit_stage
 from seplearn.losses import LOSSES
 from seplearn.model.stage import Stage
 from seplearn.table.binning import CategoricalAxis
+from seplearn.table import blocks
 from tests import naive_sweep
 from tests.fitting.small_fits import (
     AXES,
@@ -311,7 +312,7 @@ def test_a_move_is_sweeps_with_other_weights_and_learns_nothing(main_effects):
 @pytest.mark.parametrize("main_effects", [False, True])
 @pytest.mark.parametrize("block", [17, 1000])
 def test_a_fit_goes_back_to_a_snapshot_and_its_rows_follow(main_effects, block, monkeypatch):
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", block)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", block)
     data = small_data()
     fit = started(data, main_effects=main_effects)
     fit.refine(1, rate=1.0)

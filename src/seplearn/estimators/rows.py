@@ -88,7 +88,7 @@ def fit_rows(
         model, records = fit_model(
             data, options, validation, options.n_bootstrap, seed, workers, on_stage
         )
-        reference = reference_rows(data, int(options.background_size))
+        reference = reference_rows(data.some, int(options.background_size))
     to_y = (unit.scale, unit.origin, loss.degree)
     link = SOFTMAX if options.has_many_classes else loss.link
     model = of_each(model, lambda one: scaled(replace(one, reference=reference, link=link), *to_y))

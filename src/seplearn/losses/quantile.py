@@ -28,6 +28,7 @@ class Quantile(Loss):
     )
     name: ClassVar[str | None] = "pinball loss"
     degree: ClassVar[int] = 1
+    takes_spread: ClassVar[bool] = True
     per_half_square: ClassVar[float] = 1.0
     rate: float = 0.5
     quantile: float = 0.5

@@ -14,6 +14,7 @@ import numpy as np
 from seplearn._errors import warn
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.kernels.evaluate import assign_bins
+from seplearn.table.blocks import blocked_sum
 from seplearn.table.columns import Table, check_levels, is_missing, level_name
 from seplearn.table.description import AxisDescription, AxisKind
 
@@ -400,13 +401,17 @@ def bin_table(
         else:
             axis = find_numeric_axis(table.numbers(j), max_bins)
         codes = axis.codes(table, j)
-        counts = np.bincount(codes, weights=weight, minlength=axis.n_bins)
-        return axis, counts.astype(np.float64), codes
+        return axis, bin_masses(codes, weight, axis.n_bins), codes
 
     axes, counts, columns = zip(*map_columns(bin_column, range(table.n_columns)), strict=True)
     widest = max(axis.n_bins for axis in axes)
     codes: CodeArray = np.stack(columns, axis=1, dtype=_code_type(widest))
-    return Bins(tuple(axes), np.concatenate(counts) / weight.sum()), codes
+    return Bins(tuple(axes), np.concatenate(counts) / blocked_sum(np.sum, weight)), codes
+
+
+def bin_masses(codes: CodeArray, weight: FloatArray, n_bins: int) -> FloatArray:
+    """The weight of the rows in every bin of an axis."""
+    return blocked_sum(lambda c, w: np.bincount(c, weights=w, minlength=n_bins), codes, weight)
 
 
 def bin_centres(table: Table, bins: Bins, codes: CodeArray) -> FloatArray:

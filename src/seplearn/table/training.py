@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from seplearn._errors import out_of_range
 from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.table.blocks import blocked_mean, blocked_sum
 from seplearn.table.columns import Table, is_missing, open_table, read_target
 from seplearn.table.schema import Schema
 
@@ -35,7 +36,8 @@ def training_rows(
 ) -> TrainingRows:
     """The rows with a positive weight; weights are numbers of rows."""
     table, y = rows_with_target(X, y)
-    weight = _as_counts(_checked_weight(sample_weight, y))
+    given = _checked_weight(sample_weight, y)
+    weight = WeightUnit.of(given).counts(given)
     rows = _weighted_rows(table, y, weight, groups)
     added = read_offset(offset, len(y))
     return rows if added is None else rows._replace(offset=added[weight > 0])
@@ -154,18 +156,40 @@ def _group_numbers(names: NDArray[np.str_]) -> IntArray:
     return numbers.astype(np.int64)
 
 
-def _as_counts(weight: FloatArray) -> FloatArray:
-    """Weights as they are if they may be numbers of rows, else divided by their mean.
+class WeightUnit(NamedTuple):
+    """What weights are measured in: the largest, and the mean of those that count, as its share."""
 
-    A weight so small beside the largest that rounding hides it in every sum counts as zero:
-    otherwise its row might be alone in a bin, and nothing would be learned about that bin.
+    largest: float
+    mean: float
+
+    @staticmethod
+    def of(weight: FloatArray) -> WeightUnit:
+        """The unit of the weights of all rows."""
+        largest = float(weight.max())
+
+        def positive(part: FloatArray) -> tuple[float, int]:
+            shares = _shares(part, largest)
+            return float(shares[shares > 0].sum()), int((shares > 0).sum())
+
+        total, count = blocked_sum(positive, weight)
+        return WeightUnit(largest, float(total / count))
+
+    def counts(self, weight: FloatArray) -> FloatArray:
+        """Weights as they are if they may be numbers of rows, else divided by their mean."""
+        shares = _shares(weight, self.largest)
+        as_they_are = 0.5 <= self.mean * self.largest <= 10.0
+        return np.where(shares > 0, weight, 0.0) if as_they_are else shares / self.mean
+
+
+def _shares(weight: FloatArray, largest: float) -> FloatArray:
+    """Weights over the largest, as a sum of weights may overflow.
+
+    One so small that rounding hides it in every sum counts as zero: otherwise its row might be
+    alone in a bin, and nothing would be learned about that bin.
     """
-    size = float(weight.max())
-    shares = weight / size  # a sum of weights may overflow
+    shares = weight / largest
     shares[shares < np.finfo(float).eps] = 0.0
-    mean = float(np.mean(shares[shares > 0]))
-    as_they_are = 0.5 <= mean * size <= 10.0
-    return np.where(shares > 0, weight, 0.0) if as_they_are else shares / mean
+    return shares
 
 
 def _numbers(y: Any, may_be_unknown: bool) -> FloatArray:
@@ -234,5 +258,8 @@ class TargetUnit:
 
 
 def _mean_and_deviation(values: FloatArray, weight: FloatArray) -> tuple[float, float]:
-    mean = float(np.average(values, weights=weight))
-    return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weight)))
+    mean = blocked_mean(values, weight)
+    square, mass = blocked_sum(
+        lambda v, w: (np.multiply((v - mean) ** 2, w).sum(), w.sum()), values, weight
+    )
+    return mean, float(np.sqrt(square / mass))
