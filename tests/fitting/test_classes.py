@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seplearn._workers import SerialWorkers
-from seplearn.fitting.joint import classes, rows
+from seplearn.fitting.joint import classes
 from seplearn.fitting.joint.classes import ClassFits, class_constants, constant_models, of_class
 from seplearn.fitting.joint.fit import JointFit
 from seplearn.losses import ClassLogLoss

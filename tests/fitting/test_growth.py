@@ -15,12 +15,11 @@ from seplearn._workers import ThreadWorkers
 from seplearn.fitting import growth
 from seplearn.fitting.growth import Validation
 from seplearn.fitting.joint import fit as joint_fit
-from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.fit import JointFit
 from seplearn.fitting.selection import ErrorPath, HeldOut
 from seplearn.losses import SquaredError
-from seplearn.table.columns import open_table
 from seplearn.table import blocks
+from seplearn.table.columns import open_table
 from tests.fitting.small_fits import options, small_data
 
 

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.prune import Pruning, fold, prune
 from seplearn.model.stage import Stage
 from seplearn.table import blocks

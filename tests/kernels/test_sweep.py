@@ -18,8 +18,8 @@ from seplearn.fitting.joint.sweep import Rules as SweepRules
 from seplearn.fitting.joint.sweep import sweep
 from seplearn.losses import Huber, LogLoss, SquaredError
 from seplearn.losses.power import Poisson
-from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
 from seplearn.table import blocks
+from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
 from tests import naive_sweep
 from tests.naive_sweep import Axis, Fit, Rules, Stage
 from tests.problems import random_curves

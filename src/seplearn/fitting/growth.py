@@ -446,7 +446,7 @@ def _grow_fully(
         fit.begin()
         return fit
 
-    fits = inner.map_fits(start, range(options.n_starts))
+    fits: list[Any] = inner.map_fits(start, range(options.n_starts))
     rounds: list[list[StageRecord | None]] = []
     for _ in range(options.n_new_stages):
         records = inner.map_fits(lambda fit: fit.grow(), fits)
@@ -455,7 +455,7 @@ def _grow_fully(
         rounds.append(records)
         if _tell(fits, records, on_stage):
             break
-    if some is not data:
+    if some.n_rows < data.n_rows:
         fits = inner.map_fits(lambda fit: fit.going_on_with(data), fits)
         inner.map_fits(lambda fit: fit.finish(fit.curves), fits)
     else:

@@ -77,12 +77,6 @@ def blocked_sum(function: Callable[..., Any], *columns: np.ndarray[Any, Any]) ->
     return tree_sum(np.asarray(function(*(c[part] for c in columns))) for part in parts)
 
 
-def blocked_mean(values: FloatArray, weight: FloatArray) -> float:
-    """Weighted mean of a column, block by block."""
-    top, bottom = blocked_sum(lambda v, w: (np.multiply(v, w).sum(), w.sum()), values, weight)
-    return float(top / bottom)
-
-
 def rows_looked_at(n_rows: int) -> IntArray | None:
     """Numbers of some rows, ascending, one from each of as many equal stretches; None for all."""
     if n_rows <= ROWS_LOOKED_AT:

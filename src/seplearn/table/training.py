@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from seplearn._errors import out_of_range
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.table.blocks import blocked_mean, blocked_sum
+from seplearn.table.blocks import blocked_sum
 from seplearn.table.columns import Table, is_missing, open_table, read_target
 from seplearn.table.schema import Schema
 
@@ -235,21 +235,21 @@ class TargetUnit:
 
         Raises for numbers at the ends of what a float can hold.
         """
-        size = float(np.abs(y).max())
+        size = max(abs(float(y.min())), abs(float(y.max())))
         if size and not _SMALLEST_TARGET <= size <= _LARGEST_TARGET:
             rule = (
                 f"of a size between {_SMALLEST_TARGET:g} and {_LARGEST_TARGET:g}, or all zero; "
                 "give it in another unit"
             )
             raise out_of_range("y", rule, size)
-        unit = y / (size or 1.0)  # squares of values up to one neither overflow nor underflow
-        level, deviation = _mean_and_deviation(unit, weight)
+        # Squares of values up to one neither overflow nor underflow.
+        level, deviation = _mean_and_deviation(y, weight, 0.0, size or 1.0)
         if has_constant and deviation * _LEVEL_TAKEN_OFF < abs(level):
-            away = y - y[0]  # exact, so that its mean has all its digits
-            width = float(np.abs(away).max()) or 1.0
-            mean, deviation = _mean_and_deviation(away / width, weight)
+            origin = float(y[0])  # differences are exact: their mean has all its digits
+            width = max(float(y.max()) - origin, origin - float(y.min())) or 1.0
+            mean, deviation = _mean_and_deviation(y, weight, origin, width)
             if deviation > 0.0:
-                return TargetUnit(float(y[0]) + width * mean, width * deviation)
+                return TargetUnit(origin + width * mean, width * deviation)
         return TargetUnit(0.0, (size or 1.0) * (deviation if deviation > 1e-14 else 1.0))
 
     def measured(self, y: FloatArray) -> FloatArray:
@@ -257,9 +257,17 @@ class TargetUnit:
         return (y - self.origin) / self.scale
 
 
-def _mean_and_deviation(values: FloatArray, weight: FloatArray) -> tuple[float, float]:
-    mean = blocked_mean(values, weight)
-    square, mass = blocked_sum(
-        lambda v, w: (np.multiply((v - mean) ** 2, w).sum(), w.sum()), values, weight
-    )
-    return mean, float(np.sqrt(square / mass))
+def _mean_and_deviation(
+    y: FloatArray, weight: FloatArray, origin: float, width: float
+) -> tuple[float, float]:
+    """Of ``(y - origin) / width``, block by block: y may lie in a file."""
+
+    def sums(part: FloatArray, w: FloatArray) -> tuple[float, float]:
+        return np.multiply((part - origin) / width, w).sum(), w.sum()
+
+    def squares(part: FloatArray, w: FloatArray) -> float:
+        return float(np.multiply(((part - origin) / width - mean) ** 2, w).sum())
+
+    top, mass = blocked_sum(sums, y, weight)
+    mean = float(top / mass)
+    return mean, float(np.sqrt(blocked_sum(squares, y, weight) / mass))

@@ -152,9 +152,7 @@ class JointFit:
     def _start_of_stage(self, streams: list[RandomState]) -> tuple[list[Grid], Aggregate]:
         """Grids on what the loss asks of the rows, for a stage to start from."""
         some, data = self._some_rows, self.data.loaded
-        pull = self._options.loss_function.pull(
-            data.target, self._eta, self._residual, data.weight
-        )
+        pull = self._options.loss_function.pull(data.target, self._eta, self._residual, data.weight)
         return fit_stage(
             self._some_data,
             self._options,
