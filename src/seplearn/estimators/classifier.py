@@ -175,18 +175,18 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         check_parameters(CLASSIFIER_PARAMETERS, self.get_params(deep=False))
         check_callback(callback)
         name = target_name(y)
-        labels = _labels(y)
-        classes, numbers = _numbered(labels)
+        labels = labels_of(y)
+        classes, numbers = numbered(labels)
         self._check_classes(classes, offset)
         counts = np.bincount(numbers.astype(np.int64)).astype(np.float64)
-        weights = _class_weights(self.class_weight, classes, counts)
+        weights = class_weights(self.class_weight, classes, counts)
         rows = training_rows(X, numbers, sample_weight, groups, offset)
-        _check_all_weighed(np.unique(rows.y).astype(np.int64), classes)
+        check_all_weighed(np.unique(rows.y).astype(np.int64), classes)
         rows = rows._replace(weight=rows.weight * weights[rows.y.astype(np.int64)])
         schema = Schema.of(rows.table, name)
         held_out = None
         if eval_set is not None:
-            held_out = _eval_rows(eval_set, schema, classes, offset is not None)
+            held_out = class_eval_rows(eval_set, schema, classes, offset is not None)
         start = self._start_of_classes(schema, classes)
         earlier = [] if start is None else self.history_
         asked = Asked(eval_set, groups, offset)
@@ -293,12 +293,12 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         self._check_classes(classes, roles.offset)
         held_out = None
         if eval_set is not None:
-            held_out = _eval_rows(eval_set, schema, classes, roles.offset is not None)
+            held_out = class_eval_rows(eval_set, schema, classes, roles.offset is not None)
         start = self._start_of_classes(schema, classes)
-        weights = _class_weights(self.class_weight, classes, counts)
+        weights = class_weights(self.class_weight, classes, counts)
         outcomes = columns.used(given, spill)
         weighed = outcomes.relabelled(numbers, weights)
-        _check_all_weighed(weighed, classes)
+        check_all_weighed(weighed, classes)
         options, categorical = checked_options(
             columns.head,
             self._class_parameters(classes),
@@ -460,7 +460,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         return result
 
     def _outcomes(self, y: Any) -> FloatArray:
-        labels = _labels(y, may_be_missing=True)
+        labels = labels_of(y, may_be_missing=True)
         known = np.array([not is_missing(label) for label in labels.tolist()])
         numbers = np.full(len(labels), np.nan)
         numbers[known] = _numbers(labels[known], self.classes_, "y")
@@ -485,7 +485,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         return labels
 
 
-def _labels(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
+def labels_of(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
     """The labels of all rows."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
@@ -508,7 +508,7 @@ def _labels(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
     return labels
 
 
-def _numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], FloatArray]:
+def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], FloatArray]:
     """The classes, sorted, and the number of that of every row."""
     try:
         classes, numbers = np.unique(labels, return_inverse=True)
@@ -544,7 +544,7 @@ def _numbered_anew(given: Outcomes) -> tuple[NDArray[Any], FloatArray, FloatArra
     """The classes, sorted; the number of each label among them; and how many rows have a class."""
     assert given.labels is not None
     # More than one row of each, as classes have: labels that are all different look like numbers.
-    classes, numbers = _numbered(_labels(np.repeat(given.labels, 3)))
+    classes, numbers = numbered(labels_of(np.repeat(given.labels, 3)))
     order = numbers[::3]
     counts = np.zeros(len(classes))
     counts[order.astype(np.int64)] = blocked_sum(
@@ -553,7 +553,7 @@ def _numbered_anew(given: Outcomes) -> tuple[NDArray[Any], FloatArray, FloatArra
     return classes, order, counts
 
 
-def _class_weights(given: Any, classes: NDArray[Any], counts: FloatArray) -> FloatArray:
+def class_weights(given: Any, classes: NDArray[Any], counts: FloatArray) -> FloatArray:
     """A weight per class, of which so many rows are; as many rows as before in all."""
     if given is None:
         return np.ones(len(classes))
@@ -568,7 +568,8 @@ def _class_weights(given: Any, classes: NDArray[Any], counts: FloatArray) -> Flo
     return weights
 
 
-def _check_all_weighed(weighed: IntArray, classes: NDArray[Any]) -> None:
+def check_all_weighed(weighed: IntArray, classes: NDArray[Any]) -> None:
+    """Raise for a class without any row of positive weight."""
     if len(weighed) == 1:
         only = classes.tolist()[int(weighed[0])]
         raise ValueError(
@@ -582,11 +583,13 @@ def _check_all_weighed(weighed: IntArray, classes: NDArray[Any]) -> None:
         )
 
 
-def _eval_rows(eval_set: Any, schema: Schema, classes: NDArray[Any], with_offset: bool) -> EvalRows:
+def class_eval_rows(
+    eval_set: Any, schema: Schema, classes: NDArray[Any], with_offset: bool
+) -> EvalRows:
     """The rows of an ``eval_set``, whose labels must be known."""
     given = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
     if isinstance(given, (tuple, list)) and len(given) > 1:
-        given = (given[0], _numbers(_labels(given[1]), classes, "eval_set: y"), *given[2:])
+        given = (given[0], _numbers(labels_of(given[1]), classes, "eval_set: y"), *given[2:])
     return eval_rows(given, schema, with_offset)
 
 

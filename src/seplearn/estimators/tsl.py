@@ -212,7 +212,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         held_out = None
         if eval_set is not None:
             held_out = eval_rows(eval_set, schema, offset is not None)
-            _check_eval_target(loss, held_out)
+            check_eval_target(loss, held_out)
         parameters = self._plain_parameters()
         start = self._start(schema, loss)
         earlier = [] if start is None else self.history_
@@ -296,7 +296,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         held_out = None
         if eval_set is not None:
             held_out = eval_rows(eval_set, schema, roles.offset is not None)
-            _check_eval_target(loss, held_out)
+            check_eval_target(loss, held_out)
         start = self._start(schema, loss)
         parameters = self._plain_parameters()
         options, categorical = checked_options(columns.head, parameters, asked, start)
@@ -384,7 +384,8 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         return (model.predict(codes) for model in models)
 
 
-def _check_eval_target(loss: Loss, rows: EvalRows) -> None:
+def check_eval_target(loss: Loss, rows: EvalRows) -> None:
+    """Raise for outcomes of an ``eval_set`` for which the loss is not defined."""
     try:
         loss.check_domain(rows.y)
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -166,12 +167,7 @@ class WeightUnit(NamedTuple):
     def of(weight: FloatArray) -> WeightUnit:
         """The unit of the weights of all rows."""
         largest = float(weight.max())
-
-        def positive(part: FloatArray) -> tuple[float, int]:
-            shares = _shares(part, largest)
-            return float(shares[shares > 0].sum()), int((shares > 0).sum())
-
-        total, count = blocked_sum(positive, weight)
+        total, count = blocked_sum(lambda part: positive_shares(part, largest), weight)
         return WeightUnit(largest, float(total / count))
 
     def counts(self, weight: FloatArray) -> FloatArray:
@@ -179,6 +175,12 @@ class WeightUnit(NamedTuple):
         shares = _shares(weight, self.largest)
         as_they_are = 0.5 <= self.mean * self.largest <= 10.0
         return np.where(shares > 0, weight, 0.0) if as_they_are else shares / self.mean
+
+
+def positive_shares(weight: FloatArray, largest: float) -> tuple[float, int]:
+    """The sum of weights over the largest, of those that count, and how many these are."""
+    shares = _shares(weight, largest)
+    return float(shares[shares > 0].sum()), int((shares > 0).sum())
 
 
 def _shares(weight: FloatArray, largest: float) -> FloatArray:
@@ -235,7 +237,25 @@ class TargetUnit:
 
         Raises for numbers at the ends of what a float can hold.
         """
-        size = max(abs(float(y.min())), abs(float(y.max())))
+        low, high, first = float(y.min()), float(y.max()), float(y[0])
+        return TargetUnit.from_moments(
+            low, high, first, lambda *unit: _mean_and_deviation(y, weight, *unit), has_constant
+        )
+
+    @staticmethod
+    def from_moments(
+        low: float,
+        high: float,
+        first: float,
+        moments: Callable[[float, float], tuple[float, float]],
+        has_constant: bool,
+    ) -> TargetUnit:
+        """The same from the ends of a target, its first value, and what tells its moments.
+
+        ``moments(origin, width)`` is the weighted mean and standard deviation of
+        ``(y - origin) / width``.
+        """
+        size = max(abs(low), abs(high))
         if size and not _SMALLEST_TARGET <= size <= _LARGEST_TARGET:
             rule = (
                 f"of a size between {_SMALLEST_TARGET:g} and {_LARGEST_TARGET:g}, or all zero; "
@@ -243,13 +263,13 @@ class TargetUnit:
             )
             raise out_of_range("y", rule, size)
         # Squares of values up to one neither overflow nor underflow.
-        level, deviation = _mean_and_deviation(y, weight, 0.0, size or 1.0)
+        level, deviation = moments(0.0, size or 1.0)
         if has_constant and deviation * _LEVEL_TAKEN_OFF < abs(level):
-            origin = float(y[0])  # differences are exact: their mean has all its digits
-            width = max(float(y.max()) - origin, origin - float(y.min())) or 1.0
-            mean, deviation = _mean_and_deviation(y, weight, origin, width)
+            # Differences to a value are exact: their mean has all its digits.
+            width = max(high - first, first - low) or 1.0
+            mean, deviation = moments(first, width)
             if deviation > 0.0:
-                return TargetUnit(origin + width * mean, width * deviation)
+                return TargetUnit(first + width * mean, width * deviation)
         return TargetUnit(0.0, (size or 1.0) * (deviation if deviation > 1e-14 else 1.0))
 
     def measured(self, y: FloatArray) -> FloatArray:
