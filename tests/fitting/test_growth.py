@@ -520,6 +520,6 @@ def test_a_fit_goes_on_where_it_was_with_other_rows(monkeypatch):
 
     monkeypatch.setattr(JointFit, "going_on_with", watched)
     model = TSLRegressor(**PLAIN | {"n_stages": 2}).fit(X, Y)
-    assert [n for n, _ in went_on] == [len(fit.data.target) for _, fit in went_on]
+    assert [n for n, _ in went_on] == [fit.data.n_rows for _, fit in went_on]
     assert len(went_on) == 5 + 1  # and that which took over the curves of the last sweeps
     assert model.score(X, Y) > 0.9

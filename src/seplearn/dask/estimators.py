@@ -17,21 +17,6 @@ from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.fitting.progress import Callback
 
-_MEANING = """
-
-    Bins are found and rows turned into their numbers on the workers, where they stay. The model
-    grows on rows that the client looks at, at most {n:,} of them, and is finished on all rows: sums
-    over their blocks are added in a fixed order, so that the model does not depend on the number of
-    workers. A worker that is lost has its rows read again elsewhere.
-
-    Parameters
-    ----------
-    client : distributed.Client, optional
-        By default the one that is there.
-    **parameters
-        Those of :class:`seplearn.{name}`.
-"""
-
 
 class _DaskEstimator:
     """What both estimators share; ``local_`` is the estimator that is fitted."""
@@ -103,10 +88,8 @@ class _DaskEstimator:
         X : dask DataFrame or Array of shape (n, p)
         offset : dask Series or Array of shape (n,), optional
         """
-        classes = getattr(self._local, "classes_", None)
-        return self._lazily(
-            "predict", X, offset, None, np.float64 if classes is None else classes.dtype
-        )
+        classes = getattr(self._local, "classes_", np.empty(0))
+        return self._lazily("predict", X, offset, None, classes.dtype)
 
     def _lazily(self, method: str, X: Any, offset: Any, width: int | None, kind: Any) -> Any:
         """What a method gives for every partition."""
@@ -132,10 +115,60 @@ class _DaskEstimator:
 
 
 class DaskTSLRegressor(_DaskEstimator):
+    """TSLRegressor for tables on a Dask cluster.
+
+    Bins are found and rows turned into their numbers on the workers, where they stay. The model
+    grows on rows that the client looks at, about a million at most, and is finished on all rows:
+    sums over their blocks are added in a fixed order, so that the model does not depend on the
+    number of workers. A worker that is lost has its rows read again elsewhere. With more than two
+    classes, ``n_bootstrap`` or ``refine="scalars"`` the bins of all rows go to the client.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        By default the one that is there.
+    **parameters
+        Those of :class:`seplearn.TSLRegressor`.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd  # doctest: +SKIP
+    >>> from seplearn.dask import DaskTSLRegressor  # doctest: +SKIP
+    >>> table = dd.read_parquet("part-*.parquet")  # doctest: +SKIP
+    >>> model = DaskTSLRegressor(client, n_stages=4)  # doctest: +SKIP
+    >>> model.fit(table.drop(columns="y"), table["y"])  # doctest: +SKIP
+    >>> model.to_local().save("model.tsl")  # doctest: +SKIP
+    """
+
     _kind = TSLRegressor
 
 
 class DaskTSLClassifier(_DaskEstimator):
+    """TSLClassifier for tables on a Dask cluster.
+
+    Bins are found and rows turned into their numbers on the workers, where they stay. The model
+    grows on rows that the client looks at, about a million at most, and is finished on all rows:
+    sums over their blocks are added in a fixed order, so that the model does not depend on the
+    number of workers. A worker that is lost has its rows read again elsewhere. With more than two
+    classes, ``n_bootstrap`` or ``refine="scalars"`` the bins of all rows go to the client.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        By default the one that is there.
+    **parameters
+        Those of :class:`seplearn.TSLClassifier`.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd  # doctest: +SKIP
+    >>> from seplearn.dask import DaskTSLClassifier  # doctest: +SKIP
+    >>> table = dd.read_parquet("part-*.parquet")  # doctest: +SKIP
+    >>> model = DaskTSLClassifier(client, n_stages=4)  # doctest: +SKIP
+    >>> model.fit(table.drop(columns="y"), table["y"])  # doctest: +SKIP
+    >>> model.to_local().save("model.tsl")  # doctest: +SKIP
+    """
+
     _kind = TSLClassifier
 
     def predict_proba(self, X: Any, offset: Any = None) -> Any:
@@ -147,14 +180,6 @@ class DaskTSLClassifier(_DaskEstimator):
         offset : dask Series or Array of shape (n,), optional
         """
         return self._lazily("predict_proba", X, offset, len(self._local.classes_), np.float64)
-
-
-DaskTSLRegressor.__doc__ = "TSLRegressor for tables on a Dask cluster." + _MEANING.format(
-    n=1 << 20, name="TSLRegressor"
-)
-DaskTSLClassifier.__doc__ = "TSLClassifier for tables on a Dask cluster." + _MEANING.format(
-    n=1 << 20, name="TSLClassifier"
-)
 
 
 def _predicted(X: Any, offset: Any = None, *, method: str, model: Any) -> Any:

@@ -159,43 +159,29 @@ class ClusterTable:
         self, categorical: BoolArray, options: FitOptions, held_out: Any, callback: Callback | None
     ) -> Any:
         """Fit a model to the rows in use."""
-        unit = self._unit(options)
-        shares: list[Shares] = []
-
-        def binned(_: Any) -> DaskRows:
-            axes = self._axes(categorical, options)
-            code = partial(partitions.coded, axes=axes, unit=unit)
-            shares.append(Shares(self._client, self._client.map(code, self._used), self._lengths))
-            is_constant = self.extent.low == self.extent.high and not self._has_offset
-            spread = self._target_unit(False).scale if options.loss_function.link is LOG else 1.0
-            return DaskRows.of(shares[0], axes, is_constant, self._has_offset, spread)
-
+        axes = self._axes(categorical, options)
+        coded = self._client.map(partial(partitions.coded, axes=axes), self._used)
+        shares = Shares(self._client, coded, self._lengths)
         try:
-            return fit_data(binned, options, unit, held_out, None, callback)
+            unit = self._unit(options, shares)
+            shares.order("measure", unit)
+            is_constant = self.extent.low == self.extent.high and not self._has_offset
+            is_log = options.loss_function.link is LOG
+            spread = self._target_unit(False, shares).scale if is_log else 1.0
+            rows = DaskRows.of(shares, axes, is_constant, self._has_offset, spread)
+            return fit_data(lambda _: rows, options, unit, held_out, None, callback)
         finally:
-            for one in shares:
-                one.close()
+            shares.close()
 
-    def _unit(self, options: FitOptions) -> TargetUnit:
+    def _unit(self, options: FitOptions, shares: Shares) -> TargetUnit:
         loss = options.loss_function
         if loss.link is IDENTITY:
-            return self._target_unit(options.fit_intercept)
+            return self._target_unit(options.fit_intercept, shares)
         return loss.unit(np.empty(0), np.empty(0), options.fit_intercept)
 
-    def _target_unit(self, has_constant: bool) -> TargetUnit:
+    def _target_unit(self, has_constant: bool, shares: Shares) -> TargetUnit:
         ends = self.extent.low, self.extent.high, self.extent.first
-        return TargetUnit.from_moments(*ends, self._moments, has_constant)
-
-    def _moments(self, origin: float, width: float) -> tuple[float, float]:
-        """Weighted mean and standard deviation of the target in another unit."""
-        mean: float | None = None
-        means = []
-        for _ in range(2):
-            ask = partial(partitions.target_moments, origin=origin, width=width, mean=mean)
-            top, mass = np.sum(self._of_all(ask, self._used), axis=0)
-            mean = float(top / mass)
-            means.append(mean)
-        return means[0], float(np.sqrt(means[1]))
+        return TargetUnit.from_moments(*ends, shares.moments, has_constant)
 
     def _axes(self, categorical: BoolArray, options: FitOptions) -> tuple[Axis, ...]:
         """The bins, from summaries of partitions that are merged two by two on the workers."""

@@ -15,7 +15,7 @@ from seplearn.kernels.arrays import BoolArray, FloatArray
 from seplearn.table.binning import Axis, code_type
 from seplearn.table.columns import Table, is_missing, open_table, read_target
 from seplearn.table.summaries import Summary, add_rows, empty_summaries, merge_all
-from seplearn.table.training import TargetUnit, WeightUnit, positive_shares
+from seplearn.table.training import WeightUnit, positive_shares
 
 
 @contextmanager
@@ -38,10 +38,8 @@ class Partition(NamedTuple):
 def read_partition(number: int, X: Any, columns: dict[str, Any], classes: bool) -> Partition:
     """Check that what belongs together is as long, and that numbers are numbers."""
     with _naming(number):
-        own = {name: np.asarray(read_target(values)) for name, values in columns.items()}
+        own = {name: np.asarray(read_target(given)) for name, given in columns.items()}
         for name, values in own.items():
-            if values.ndim == 2 and values.shape[1] == 1:
-                own[name] = values = values[:, 0]
             if values.shape != (len(X),):
                 raise ValueError(
                     f"{name} must have one value per row of X ({len(X)}), got shape {values.shape}"
@@ -145,15 +143,6 @@ def extent(used: Used, classes: bool) -> Extent:
     return Extent(len(used.y), float(used.y.min()), float(used.y.max()), float(used.y[0]), found)
 
 
-def target_moments(
-    used: Used, origin: float, width: float, mean: float | None
-) -> tuple[float, float]:
-    """Weighted sum of a target, or of its squares around a mean, and the sum of the weights."""
-    values = (used.y - origin) / width
-    values = values if mean is None else (values - mean) ** 2
-    return float(np.multiply(values, used.weight).sum()), float(used.weight.sum())
-
-
 def summaries_of(used: Used, categorical: BoolArray, labels: Sequence[str]) -> list[Summary]:
     """Summaries of the columns of a partition."""
     summaries = empty_summaries(categorical, labels)
@@ -168,11 +157,11 @@ def merged(left: list[Summary], right: list[Summary]) -> list[Summary]:
     return merge_all(copy.deepcopy(left), right)
 
 
-def coded(used: Used, axes: tuple[Axis, ...], unit: TargetUnit) -> CodedRows:
-    """The bins of a partition, and its outcomes in the unit of the fit."""
+def coded(used: Used, axes: tuple[Axis, ...]) -> CodedRows:
+    """The bins of a partition, and its outcomes."""
     kind = code_type(max(axis.n_bins for axis in axes))
     codes = np.empty((len(axes), len(used.y)), dtype=kind)
     if used.table is not None:
         for j, axis in enumerate(axes):
             codes[j] = axis.codes(used.table, j)
-    return CodedRows(codes, unit.measured(used.y), used.weight, used.offset / unit.scale)
+    return CodedRows(codes, used.y, used.weight, used.offset)

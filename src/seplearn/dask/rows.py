@@ -24,6 +24,7 @@ from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.losses import Loss
 from seplearn.table.binning import Axis, Bins
 from seplearn.table.blocks import Branches, block_parts, rows_looked_at
+from seplearn.table.training import weighted_squares, weighted_sums
 
 _POLL_SECONDS = 1.0
 _SECONDS_WITHOUT_WORKERS = 300.0
@@ -77,6 +78,13 @@ class Shares:
             for level, sums in found:
                 branches.add(sums, level)
         return branches.total
+
+    def moments(self, origin: float, width: float) -> tuple[float, float]:
+        """Weighted mean and standard deviation of the target in another unit."""
+        top, mass = self.sum("sum_of_rows", target_sums, origin, width)
+        mean = float(top / mass)
+        square = self.sum("sum_of_rows", target_squares, origin, width, mean)
+        return mean, float(np.sqrt(square / mass))
 
     def close(self) -> None:
         """Free the memory of the workers."""
@@ -233,9 +241,7 @@ class DaskRows:
         return self._rows(None)
 
     def _rows(self, chosen: IntArray | None) -> TrainingData:
-        rows = shares.joined(
-            [CodedRows(*part) for part in self.shares.order("take", self.targets, chosen)]
-        )
+        rows = shares.joined(self.shares.order("take", self.targets, chosen))
         codes = np.ascontiguousarray(rows.codes.T)
         bins = self.bins if chosen is None else self.bins.with_frequencies_of(codes, rows.weight)
         offset = rows.offset if self.has_offset else None
@@ -267,6 +273,16 @@ class DaskRows:
     @property
     def _is_one_block(self) -> bool:
         return sum(1 for _ in block_parts(self.n_rows)) == 1
+
+
+def target_sums(rows: CodedRows, origin: float, width: float) -> FloatArray:
+    """Weighted sum of ``(y - origin) / width``, and the sum of the weights."""
+    return np.array(weighted_sums(rows.target, rows.weight, origin, width))
+
+
+def target_squares(rows: CodedRows, origin: float, width: float, mean: float) -> FloatArray:
+    """Weighted sum of the squares of ``(y - origin) / width - mean``."""
+    return np.array(weighted_squares(rows.target, rows.weight, origin, width, mean))
 
 
 def masses(rows: CodedRows, n_bins: list[int]) -> FloatArray:

@@ -18,6 +18,7 @@ import numpy as np
 from seplearn.fitting.joint.rows import RowBlock
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.table.blocks import Branches
+from seplearn.table.training import TargetUnit
 
 _SHARES: dict[str, Share] = {}
 
@@ -71,6 +72,13 @@ class Share:
     def sum_of_rows(self, function: Callable[..., FloatArray], *arguments: Any) -> Any:
         """Sums of a function of the rows, as branches of the tree over all blocks."""
         return self._branches(function(rows, *arguments) for rows in self.blocks)
+
+    def measure(self, unit: TargetUnit) -> None:
+        """Bring targets and offsets to the unit of a fit."""
+        self.blocks = [
+            rows._replace(target=unit.measured(rows.target), offset=rows.offset / unit.scale)
+            for rows in self.blocks
+        ]
 
     def take(self, targets: int, chosen: IntArray | None) -> CodedRows:
         """Some of the rows, by their numbers in the table, or all; with the targets asked for."""

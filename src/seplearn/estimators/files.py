@@ -113,9 +113,10 @@ def read_outcomes(files: RowFiles, roles: Roles, spill: Spill, classes: bool) ->
         if argument == "target":
             allowed += ("truth value", *(("text",) if classes else ()))
         if name is not None and files.kind(name) not in (*allowed, "null"):
+            kinds = ", ".join(f"{kind}s" for kind in allowed)
             raise TypeError(
-                f"{argument} must be a column of {', '.join(f'{kind}s' for kind in allowed)}, got {name!r}, which "
-                f"holds {files.kind(name)}s"
+                f"{argument} must be a column of {kinds}, got {name!r}, which holds "
+                f"{files.kind(name)}s"
             )
     numbering = _Labels() if classes else None
     with (

@@ -281,13 +281,21 @@ def _mean_and_deviation(
     y: FloatArray, weight: FloatArray, origin: float, width: float
 ) -> tuple[float, float]:
     """Of ``(y - origin) / width``, block by block: y may lie in a file."""
-
-    def sums(part: FloatArray, w: FloatArray) -> tuple[float, float]:
-        return np.multiply((part - origin) / width, w).sum(), w.sum()
-
-    def squares(part: FloatArray, w: FloatArray) -> float:
-        return float(np.multiply(((part - origin) / width - mean) ** 2, w).sum())
-
-    top, mass = blocked_sum(sums, y, weight)
+    top, mass = blocked_sum(lambda v, w: weighted_sums(v, w, origin, width), y, weight)
     mean = float(top / mass)
-    return mean, float(np.sqrt(blocked_sum(squares, y, weight) / mass))
+    square = blocked_sum(lambda v, w: weighted_squares(v, w, origin, width, mean), y, weight)
+    return mean, float(np.sqrt(square / mass))
+
+
+def weighted_sums(
+    y: FloatArray, weight: FloatArray, origin: float, width: float
+) -> tuple[float, float]:
+    """Weighted sum of ``(y - origin) / width``, and the sum of the weights."""
+    return float(np.multiply((y - origin) / width, weight).sum()), float(weight.sum())
+
+
+def weighted_squares(
+    y: FloatArray, weight: FloatArray, origin: float, width: float, mean: float
+) -> float:
+    """Weighted sum of the squares of ``(y - origin) / width - mean``."""
+    return float(np.multiply(((y - origin) / width - mean) ** 2, weight).sum())
