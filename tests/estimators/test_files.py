@@ -219,6 +219,21 @@ def test_a_full_disk_is_an_error_that_names_the_folder(folder, spill_folder, mon
         TSLRegressor(**PARAMETERS).fit_files(folder, "rent", features=["area"])
 
 
+def test_a_frequent_value_among_many_others_keeps_its_place(monkeypatch):
+    monkeypatch.setattr(summaries, "DISTINCT_KEPT", 1024)
+    rng = np.random.default_rng(0)
+    column = np.where(rng.random(20_000) < 0.3, 0.0, rng.normal(size=20_000))
+    summary = summaries.NumberSummary()
+    for piece in np.array_split(column, 20):
+        summary.add(piece)
+    assert not summary.is_exact
+    edges = summary.axis(100).edges
+    below, above = (np.searchsorted(edges, 0.0, side) for side in ("left", "right"))
+    alone = np.searchsorted(edges, column, "right") == above
+    assert below == above
+    assert abs(alone.mean() - (column == 0.0).mean()) < 0.015  # few others share its bin
+
+
 def test_many_distinct_values_are_summarised_closely(monkeypatch):
     monkeypatch.setattr(summaries, "DISTINCT_KEPT", 2048)
     column = np.random.default_rng(0).lognormal(sigma=2.0, size=60_000)

@@ -117,7 +117,7 @@ class ClusterTable:
             every = np.concatenate([one.labels[0] for one in seen])
             counts = np.concatenate([one.labels[1] for one in seen])
             self.labels, place = np.unique(every, return_inverse=True)
-            self.label_counts = np.bincount(place, weights=counts)
+            self.label_counts: FloatArray = np.bincount(place, weights=counts).astype(np.float64)
 
     def is_categorical(self, j: int) -> bool:
         return bool(self._categorical[j])

@@ -35,6 +35,12 @@ class CodedRows(NamedTuple):
     weight: FloatArray
     offset: FloatArray
 
+    def some(self, chosen: slice | IntArray) -> CodedRows:
+        """Some of the rows."""
+        return CodedRows(
+            self.codes[:, chosen], self.target[chosen], self.weight[chosen], self.offset[chosen]
+        )
+
 
 class Piece(NamedTuple):
     """Rows of a partition, by its place among those that are given, that belong to a block."""
@@ -89,7 +95,7 @@ class Share:
             if chosen is not None:
                 low, high = np.searchsorted(chosen, [start, start + len(rows.target)])
                 own = chosen[low:high] - start
-            taken.append(CodedRows(*(column[..., own] for column in rows)))
+            taken.append(rows.some(own))
         return joined(taken)
 
     def column(self, name: str) -> FloatArray:
@@ -146,9 +152,7 @@ def build(
     """Put a share together from partitions, in this process; how many blocks it has."""
     blocks = []
     for own in pieces:
-        rows = joined(
-            [CodedRows(*(c[..., a:b] for c in coded[partition])) for partition, a, b in own]
-        )
+        rows = joined([coded[k].some(slice(first, last)) for k, first, last in own])
         blocks.append(rows._replace(codes=np.ascontiguousarray(rows.codes)))
     _SHARES[key] = Share(first_block, starts, blocks)
     return len(blocks)

@@ -102,6 +102,9 @@ def _thinned(values: FloatArray, counts: IntArray) -> tuple[FloatArray, IntArray
     ends = np.cumsum(counts) // most  # in which stretch of so many rows a value ends
     is_last = np.append(ends[1:] != ends[:-1], True)
     is_last[:tail] = is_last[-tail - 1 :] = True
+    is_heavy = counts >= most  # such a value stays alone, and with it its place between others
+    is_last |= is_heavy
+    is_last[:-1] |= is_heavy[1:]
     last = np.flatnonzero(is_last)
     return values[last], np.diff(np.cumsum(counts)[last], prepend=0)
 
