@@ -96,6 +96,18 @@ def test_classes_from_arrays(client, table):
     np.testing.assert_array_equal(model.predict(arrays[0]).compute(), expected.predict(X))
 
 
+@pytest.mark.parametrize("n_shares", [1, 4])
+def test_the_number_of_workers_changes_nothing(client, table, monkeypatch, n_shares):
+    """Shares on one of the processes only, or two on each."""
+    workers = sorted(client.nthreads())
+    slots = workers[:1] if n_shares == 1 else [w for w in workers for _ in range(2)]
+    monkeypatch.setattr(rows.Shares, "_slots", lambda _: slots)
+    parts, numbers = in_parts(table), table[["area", "rooms"]]
+    expected = TSLRegressor(**PARAMETERS).fit(numbers, table["rent"])
+    model = DaskTSLRegressor(client, **PARAMETERS).fit(parts[["area", "rooms"]], parts["rent"])
+    np.testing.assert_array_equal(model.to_local().predict(numbers), expected.predict(numbers))
+
+
 class _Killer:
     """Kills a worker as a given order goes out, once."""
 
