@@ -156,6 +156,17 @@ def test_one_error_that_names_the_partition(client, table, change, message):
     assert not hasattr(model.to_local(), "model_")
 
 
+def test_columns_read_from_files_keep_their_partitions(client, table, tmp_path):
+    """Dask reads a single column in larger partitions, unless it is told not to."""
+    for k in range(4):
+        table[100 * k : 100 * (k + 1)].to_parquet(tmp_path / f"{k}.parquet")
+    read = dd.read_parquet(str(tmp_path))
+    numbers = table[["area", "rooms"]][:400]
+    expected = TSLRegressor(**PARAMETERS).fit(numbers, table["rent"][:400])
+    model = DaskTSLRegressor(client, **PARAMETERS).fit(read[["area", "rooms"]], read["rent"])
+    np.testing.assert_array_equal(model.to_local().predict(numbers), expected.predict(numbers))
+
+
 def test_partitions_of_other_types_count_as_one_column(client, table):
     """Texts in one partition and numbers in another are levels, as they are in memory."""
     mixed = table[["area", "rooms"]].astype({"rooms": int}).astype({"rooms": object})

@@ -223,7 +223,8 @@ def _delayed(name: str, given: Any, chunks: Any) -> list[Any]:
         whole = given.rechunk({1: -1}) if given.ndim == 2 else given
         return list(whole.to_delayed().ravel())
     if hasattr(given, "to_delayed") and hasattr(given, "npartitions"):
-        return list(given.to_delayed())
+        # Optimised, a column by itself is read in fewer and larger partitions than the others.
+        return list(given.to_delayed(optimize_graph=False))
     raise wrong_type(name, "a dask DataFrame, Series or Array", given)
 
 
