@@ -912,8 +912,8 @@ GROWTH = Group(
         ("inner, options.main_effects is True)", "inner, bool(options.main_effects))"),
         ("        inner.map_fits(lambda fit: fit.settle(), fits)\n", "        pass\n"),
         (
-            "        fit.begin()\n        return fit\n\n    fits: list[Any] = inner.map_fits(start, range",
-            "        return fit\n\n    fits: list[Any] = inner.map_fits(start, range",
+            "        fit.begin()\n        return fit\n\n    fits: list[Any] = inner",
+            "        return fit\n\n    fits: list[Any] = inner",
         ),
         ("_FEWEST_COMPARED = 3", "_FEWEST_COMPARED = 2"),
         ("_FEWEST_COMPARED = 3", "_FEWEST_COMPARED = 4"),
