@@ -23,7 +23,7 @@ from seplearn.table import blocks
 from seplearn.table.blocks import Branches
 
 # distributed and its event loop warn of their own affairs, such as ports in use.
-pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.no_cover]
+pytestmark = pytest.mark.filterwarnings("default")
 
 N = 700
 PARAMETERS = {"n_stages": 1, "random_state": 0, "early_stopping": False}
