@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seplearn._workers import SerialWorkers
-from seplearn.fitting.joint import classes, rows
+from seplearn.fitting.joint import classes
 from seplearn.fitting.joint.classes import ClassFits, class_constants, constant_models, of_class
 from seplearn.fitting.joint.fit import JointFit
 from seplearn.losses import ClassLogLoss
 from seplearn.losses.log_loss import OF_SEVERAL_CLASSES
 from seplearn.model.stage import Stage
+from seplearn.table import blocks
 from tests import naive, naive_sweep
 from tests.fitting.small_fits import options, random_branch, small_data, split, twin
 
@@ -173,7 +174,7 @@ def test_a_class_without_rows_stays_a_constant():
 
 
 def test_classes_share_the_bins_of_the_rows(monkeypatch):
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 50)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 50)
     data = class_data(120)
     fits = new_fits(data)
     first, *others = [[block.codes for block in fit._carrier.blocks] for fit in fits.fits]
@@ -182,7 +183,7 @@ def test_classes_share_the_bins_of_the_rows(monkeypatch):
         assert all(a is b for a, b in zip(first, codes, strict=True))
     whole = new_fits(data, main_effects=True)
     fits = new_fits(data, main_effects=True)
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 1 << 16)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 1 << 16)
     fits._sweep(3, 1.0)
     whole._sweep(3, 1.0)
     np.testing.assert_allclose(fits.sums, whole.sums, atol=1e-6)

@@ -1,8 +1,8 @@
 """Where blocks of rows are and how sums over them are made.
 
-A carrier runs a function on every block and adds up what comes back in the order of the blocks:
-threads, or one day other machines, change nothing in the last bits. A new carrier is a class with
-these methods, in a file of its own.
+A carrier runs a function on every block and adds up what comes back in a tree over the numbers of
+the blocks: threads, files or other machines change nothing in the last bits. A new carrier is a
+class with these methods, in a file of its own.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import numpy as np
+
 from seplearn._workers import Workers
 from seplearn.fitting.joint.rows import RowBlock
 from seplearn.kernels.arrays import FloatArray
+from seplearn.table.blocks import tree_sum
 
 
 class Carrier(Protocol):
@@ -28,7 +31,11 @@ class Carrier(Protocol):
         ...
 
     def total(self, function: Callable[..., FloatArray], *arguments: Any) -> FloatArray:
-        """The sum of ``function(block, *arguments)`` over the blocks, added in their order."""
+        """The sum of ``function(block, *arguments)`` over the blocks, added as a tree."""
+        ...
+
+    def gather(self, function: Callable[..., FloatArray], *arguments: Any) -> FloatArray:
+        """What ``function(block, *arguments)`` says of every row, of all rows one after another."""
         ...
 
 
@@ -55,6 +62,7 @@ class LocalCarrier:
         parts: list[FloatArray] = self._workers.map(
             lambda block: function(block, *arguments), self.blocks
         )
-        for sums in parts[1:]:
-            parts[0] += sums
-        return parts[0]
+        return tree_sum(parts)
+
+    def gather(self, function: Callable[..., FloatArray], *arguments: Any) -> FloatArray:
+        return np.concatenate([function(block, *arguments) for block in self.blocks])

@@ -17,7 +17,7 @@ from seplearn.fitting.draws import axis_hashes, make_draws, random_streams, row_
 from seplearn.fitting.joint.classes import ClassCurves, ClassFits, constant_models
 from seplearn.fitting.joint.curves import Curves
 from seplearn.fitting.joint.fit import JointFit, Move, constant_model
-from seplearn.fitting.options import LOG_LOSS, FitOptions, TrainingData
+from seplearn.fitting.options import LOG_LOSS, AllRows, FitOptions, TrainingData
 from seplearn.fitting.selection import (
     ErrorPath,
     HeldOut,
@@ -266,23 +266,26 @@ class _Trial:
 
 
 def _new_fit(
-    data: TrainingData,
+    data: AllRows,
     options: FitOptions,
     seed: np.random.SeedSequence,
     workers: Workers,
     main_effects: bool = False,
 ) -> Fit:
-    kind = ClassFits if options.has_many_classes else JointFit
-    return kind(data, options, seed, workers, main_effects)
+    if options.has_many_classes:
+        return ClassFits(data.loaded, options, seed, workers, main_effects)
+    return JointFit(data, options, seed, workers, main_effects)
 
 
-def _constant(data: TrainingData, options: FitOptions) -> Model:
+def _constant(data: AllRows, options: FitOptions) -> Model:
     """The model without any curve."""
-    return (constant_models if options.has_many_classes else constant_model)(data, options)
+    if options.has_many_classes:
+        return constant_models(data.loaded, options)
+    return constant_model(data, options)
 
 
 def fit_joint(
-    data: TrainingData,
+    data: AllRows,
     options: FitOptions,
     validation: Validation,
     n_bootstrap: int,
@@ -297,11 +300,10 @@ def fit_joint(
     best of them, or the average of ``n_starts``, is the model. The rows held out tell how far
     outcomes lie from predictions.
     """
-    constant = _constant(data, options)
-    if np.ptp(data.target) == 0.0 and options.fit_intercept and data.given_offset is None:
-        return constant, []
+    if data.is_constant and options.fit_intercept:
+        return _constant(data, options), []
     starts_seed, bootstrap_seed = seed.spawn(2)
-    parts, mass = _parts(data, options, validation)
+    parts, mass = _parts(data.some, options, validation)
     if parts:
         growths = _grow_forms(parts, mass, options, starts_seed, workers, on_stage)
         growth = _better(growths)
@@ -314,9 +316,10 @@ def fit_joint(
     model = mean_of([fit.model() for fit in starts])
     if model.is_constant:
         _say_constant(validation.chooses)
+        constant = _constant(data, options)
         return of_each(constant, lambda one: replace(one, size_paths=paths, spread=spread)), []
     if n_bootstrap > 0:
-        replicates = _bootstrap(data, starts, n_bootstrap, bootstrap_seed, workers)
+        replicates = _bootstrap(data.loaded, starts, n_bootstrap, bootstrap_seed, workers)
         model = with_replicates(model, replicates)
     return of_each(model, lambda one: replace(one, size_paths=paths, spread=spread)), records
 
@@ -389,7 +392,7 @@ def _better(growths: list[_Growth]) -> _Growth:
 
 
 def _finish(
-    data: TrainingData, options: FitOptions, growth: _Growth, workers: Workers
+    data: AllRows, options: FitOptions, growth: _Growth, workers: Workers
 ) -> tuple[list[Any], list[StageRecord]]:
     """Finish the fits of the chosen size on all rows; keep those that promise the least error.
 
@@ -399,7 +402,7 @@ def _finish(
     size = growth.path.chosen
     inner = InnerWorkers(workers)
 
-    def finish(snapshot: Any, seen: TrainingData = data) -> Any:
+    def finish(snapshot: Any, seen: AllRows = data) -> Any:
         fit: Any = _new_fit(seen, options, np.random.SeedSequence(0), inner)
         fit.finish(snapshot)
         return fit
@@ -414,7 +417,8 @@ def _finish(
     best = order[: options.n_starts]
     chosen = [fits[k] for k in best]
     if len(fits) > 1 and options.loss_function.averages_targets:
-        calmer = _half_way(data, fits)
+        # Half-way to the mean prediction of all fits, which is that of their sums: see the loss.
+        calmer = data.half_way([fit.carrier for fit in fits])
         chosen = inner.map_fits(calmed, chosen)
     return chosen, _history(growth.rounds[:size], dict(zip(best, chosen, strict=True)))
 
@@ -451,12 +455,6 @@ def _spread(
     return outcome_spread(rows, parts[0].data.bins, options, workers)
 
 
-def _half_way(data: TrainingData, fits: list[JointFit]) -> TrainingData:
-    """The rows with targets half-way to the mean prediction of several fits."""
-    mean = np.mean([fit.predictions for fit in fits], axis=0)
-    return replace(data, target=0.5 * (data.target + mean))
-
-
 def _history(rounds: list[list[StageRecord | None]], starts: dict[int, Any]) -> list[StageRecord]:
     """The records of every start, one after the other; the last of each is of the model as it is.
 
@@ -470,22 +468,22 @@ def _history(rounds: list[list[StageRecord | None]], starts: dict[int, Any]) -> 
 
 
 def _grow_fully(
-    data: TrainingData,
+    data: AllRows,
     options: FitOptions,
     seed: np.random.SeedSequence,
     workers: Workers,
     on_stage: OnStage,
 ) -> tuple[list[Any], list[StageRecord]]:
-    """Grow ``n_stages`` stages on all rows, from every start."""
-    inner = InnerWorkers(workers)
+    """Grow ``n_stages`` stages from every start, and settle them on all rows."""
+    inner, some = InnerWorkers(workers), data.some
 
     def start(k: int) -> Fit:
         # Nothing is held out by which "auto" could decide.
-        fit = _new_fit(data, options, _start_seed(seed, k), inner, options.main_effects is True)
+        fit = _new_fit(some, options, _start_seed(seed, k), inner, options.main_effects is True)
         fit.begin()
         return fit
 
-    fits = inner.map_fits(start, range(options.n_starts))
+    fits: list[Any] = inner.map_fits(start, range(options.n_starts))
     rounds: list[list[StageRecord | None]] = []
     for _ in range(options.n_new_stages):
         records = inner.map_fits(lambda fit: fit.grow(), fits)
@@ -494,8 +492,11 @@ def _grow_fully(
         rounds.append(records)
         if _tell(fits, records, on_stage):
             break
-    for fit in fits:
-        fit.settle()
+    if some.n_rows < data.n_rows:
+        fits = inner.map_fits(lambda fit: fit.going_on_with(data), fits)
+        inner.map_fits(lambda fit: fit.finish(fit.curves), fits)
+    else:
+        inner.map_fits(lambda fit: fit.settle(), fits)
     return fits, _history(rounds, dict(enumerate(fits)))
 
 

@@ -80,7 +80,7 @@ class ClassFits:
         """What all fits share, or follows from them."""
         for fit in self.fits[1:]:
             fit.share_codes(self.fits[0])
-        self._varies = [bool(np.ptp(fit.data.target) > 0.0) for fit in self.fits]
+        self._varies = [bool(np.ptp(fit.data.loaded.target) > 0.0) for fit in self.fits]
 
     @property
     def curves(self) -> ClassCurves:

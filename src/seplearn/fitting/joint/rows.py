@@ -14,8 +14,7 @@ import numpy as np
 from seplearn.kernels import rows as kernels
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.losses import Loss
-
-ROWS_PER_BLOCK = 1 << 16  # fixed, as the order of additions depends on it and with it the last bits
+from seplearn.table.blocks import block_parts
 
 
 @dataclass(eq=False)
@@ -60,8 +59,7 @@ def row_blocks(
 ) -> list[RowBlock]:
     """Blocks of a table of bins (n, p); their residuals are views of ``residual``."""
     blocks = []
-    for first in range(0, len(target), ROWS_PER_BLOCK):
-        part = slice(first, first + ROWS_PER_BLOCK)
+    for part in block_parts(len(target)):
         own = np.ascontiguousarray(codes[part].T)
         y, w = target[part], weight[part]
         blocks.append(RowBlock(own, y, w, offset[part], y, w, residual[part]))
@@ -96,6 +94,22 @@ def renew(block: RowBlock, loss: Loss) -> None:
     if response is not block.response:
         block.residual += response - block.response
         block.response = response
+
+
+def eta(block: RowBlock) -> FloatArray:
+    """The sums of the offset and all curves of the rows."""
+    return block.eta
+
+
+def misses(block: RowBlock) -> FloatArray:
+    """How far the sums are off the target."""
+    return block.target - block.eta
+
+
+def values(block: RowBlock, name: str) -> FloatArray:
+    """What the rows have of something: their residual, say."""
+    found: FloatArray = getattr(block, name)
+    return found
 
 
 def put_offset(block: RowBlock, offset: FloatArray) -> None:
