@@ -27,6 +27,29 @@ RESIDENT = 1 << 30
 _ZEROS = bytes(1 << 20)
 
 
+class _Pages(mmap.mmap):
+    """A file in memory that knows which folder it belongs to."""
+
+    spill: Spill
+
+
+def let_go(array: npt.NDArray[Any]) -> None:
+    """Free the memory of an array's pages; what was written to them stays in the file.
+
+    Nothing happens to an array that lies in no file, or where all of them together are small.
+    """
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        top, base = base, base.base
+    pages = getattr(base, "obj", base)  # behind the view that an array has of a buffer
+    if not isinstance(pages, _Pages) or not pages.spill.is_large:
+        return
+    if hasattr(mmap, "MADV_DONTNEED") and array.flags.c_contiguous:
+        start = array.ctypes.data - top.ctypes.data
+        first = start - start % mmap.PAGESIZE
+        pages.madvise(mmap.MADV_DONTNEED, first, start + array.nbytes - first)
+
+
 class Spill:
     """A temporary folder with arrays in files, gone at the end of the ``with`` block.
 
@@ -40,7 +63,6 @@ class Spill:
         self._parent = parent
         self._size = self._number = 0
         self._lock = threading.Lock()
-        self._maps: dict[int, mmap.mmap] = {}
 
     def __enter__(self) -> Spill:
         self._folder = tempfile.TemporaryDirectory(
@@ -50,7 +72,6 @@ class Spill:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._maps.clear()
         self._folder.cleanup()
 
     def array(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -68,18 +89,10 @@ class Spill:
         with path.open("x+b") as file:
             yield Column(self, file, path, np.dtype(dtype))
 
-    def let_go(self, array: npt.NDArray[Any]) -> None:
-        """Free the memory of an array's pages; what was written to them stays in the file."""
-        if self._size <= RESIDENT or not hasattr(mmap, "MADV_DONTNEED"):
-            return
-        base = array
-        while isinstance(base.base, np.ndarray):
-            base = base.base
-        mapped = self._maps.get(base.ctypes.data)
-        if mapped is not None:
-            start = array.ctypes.data - base.ctypes.data
-            first = start - start % mmap.PAGESIZE
-            mapped.madvise(mmap.MADV_DONTNEED, first, start + array.nbytes - first)
+    @property
+    def is_large(self) -> bool:
+        """Whether all arrays together are more than may stay in memory."""
+        return self._size > RESIDENT
 
     @contextmanager
     def spells_out_full_disk(self, size: int) -> Iterator[None]:
@@ -107,17 +120,13 @@ class Spill:
         size = math.prod(shape) * np.dtype(dtype).itemsize
         if size == 0:
             return np.empty(shape, dtype)
-        mapped = mmap.mmap(file.fileno(), size)
+        mapped = _Pages(file.fileno(), size)
+        mapped.spill = self
         with suppress(OSError):  # Windows keeps files that are in use
             path.unlink()
-        array = np.frombuffer(mapped, dtype).reshape(shape)
-        base = array
-        while isinstance(base.base, np.ndarray):
-            base = base.base
         with self._lock:
             self._size += size
-            self._maps[base.ctypes.data] = mapped
-        return array
+        return np.frombuffer(mapped, dtype).reshape(shape)
 
 
 class Column:

@@ -1,5 +1,7 @@
 """``seplearn fit`` with several tables, which are read part by part."""
 
+import hashlib
+
 import numpy as np
 import pytest
 
@@ -42,12 +44,40 @@ def test_texts_make_a_classifier(parts):
     assert "not saved" in done.output
 
 
+def test_counts_with_an_exposure(parts, tmp_path):
+    folder, frame = parts
+    done = run("fit", folder / "part-*.parquet", "--target", "rent", "--exclude", "id", *QUICK,
+               "--task", "count", "--exposure", "area",
+               "--validation", folder / "part-1.parquet", "-o", tmp_path / "m.tsl")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    found = load_model(tmp_path / "m.tsl")
+    features = frame.drop(columns=["rent", "id", "area"])
+    expected = TSLRegressor(n_stages=2, early_stopping=False, random_state=0, loss="poisson")
+    offset = np.log(frame["area"])
+    wanted = expected.fit(features, frame["rent"], offset=offset).predict(features, offset)
+    np.testing.assert_array_equal(found.predict(features, offset), wanted)
+    assert found.offset_column_ == ("area", True)
+
+
+def test_the_model_remembers_where_it_comes_from(parts, tmp_path):
+    folder, frame = parts
+    done = run("fit", folder / "part-*.parquet", "--target", "rent", "--exclude", "id", *QUICK,
+               "--hash-table", "--date", "2026-11-16", "-o", tmp_path / "m.tsl")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    found = load_model(tmp_path / "m.tsl").provenance_
+    whole = b"".join(path.read_bytes() for path in sorted(folder.glob("part-*.parquet")))
+    assert found.table_sha256 == hashlib.sha256(whole).hexdigest()
+    assert (found.n_rows, found.weight) == (len(frame), len(frame))
+    assert (found.date, found.excluded) == ("2026-11-16", ("id",))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--validation", "0.3"], "--validation must be a table, or 0"),
         (["--missing", "x"], "--missing is for a single table"),
-        (["--exposure", "id"], "--exposure is for a single table"),
+        (["--exposure", "id"], "--exposure is for counts and amounts"),
+        (["--weight", "nothing"], "--weight must be a column"),
         (["--exclude", "nothing"], "--exclude must be a column"),
         (["--class-weight", "balanced"], "--class-weight is for classes"),
         (["--task", "count", "--loss", "huber"], "--task count has the loss"),

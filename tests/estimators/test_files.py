@@ -30,6 +30,7 @@ def table():
     X.loc[N - 5 :, "district"] = "Outskirts"
     weight = rng.choice([0.0, 0.7, 1.3], N)
     more = {"rent": y, "w": weight, "shift": rng.normal(0, 0.1, N), "dear": y > 900.0}
+    more |= {"years": rng.uniform(0.5, 2.0, N), "block": np.arange(N) // 30}
     return X.assign(**more, size=np.array(["s", "m", "l"])[np.digitize(y, [700.0, 1000.0])])
 
 
@@ -79,7 +80,12 @@ def plain(model):
         ({"early_stopping": "auto"}, {}),
         ({}, {"sample_weight": "w"}),
         ({"loss": "poisson", "main_effects": True}, {"sample_weight": "w", "offset": "shift"}),
+        ({"loss": "poisson"}, {"exposure": "years"}),
         ({"loss": "huber"}, {}),
+        ({"loss": "quantile"}, {"sample_weight": "w"}),
+        ({"early_stopping": True}, {"groups": "block", "sample_weight": "w"}),
+        ({"monotonic_cst": {"area": 1}, "n_starts": 2}, {}),
+        ({"refine": "scalars"}, {}),
         ({"n_bootstrap": 2}, {}),
     ],
 )
@@ -88,12 +94,32 @@ def test_the_model_is_that_of_the_rows_in_memory(
 ):
     model = TSLRegressor(**(PARAMETERS | parameters))
     given = {name: table[column] for name, column in columns.items()}
+    if "exposure" in given:
+        given = {"offset": np.log(given["exposure"])}
     expected = TSLRegressor(**model.get_params()).fit(table[FEATURES], table["rent"], **given)
     model.fit_files(f"{folder}/part-*.parquet", "rent", features=FEATURES, **columns)
     assert plain(model) == plain(expected)
     assert len(model.stages_) + (model.model_.effects is not None) > 0
     np.testing.assert_array_equal(model.model_.reference.codes, expected.model_.reference.codes)
     np.testing.assert_array_equal(model.predict(table[FEATURES]), expected.predict(table[FEATURES]))
+    assert model.provenance_ == expected.provenance_
+    spread, other = model.model_.spread, expected.model_.spread
+    assert (spread is None) == (other is None)
+    if other is not None:
+        np.testing.assert_array_equal(spread.scores, other.scores)
+        np.testing.assert_array_equal(spread.curves, other.curves)
+
+
+def test_intervals_of_outcomes_and_an_eval_set(table, folder, small_blocks, spill_folder):
+    X, y = table[FEATURES], table["rent"]
+    given = {"eval_set": (X[:200], y[:200])}
+    model = TSLRegressor(**(PARAMETERS | {"early_stopping": True}))
+    expected = TSLRegressor(**model.get_params()).fit(X, y, **given)
+    model.fit_files(folder, "rent", features=FEATURES, **given)
+    assert plain(model) == plain(expected)
+    np.testing.assert_array_equal(
+        model.predict_interval(X, kind="outcome"), expected.predict_interval(X, kind="outcome")
+    )
 
 
 @pytest.mark.parametrize("target", ["dear", "size"])

@@ -131,7 +131,7 @@ def test_the_loss_of_a_class_moves_as_that_of_all():
     offset = -np.logaddexp(sums[:, 0], sums[:, 2])
     loss = asked().loss_function
     moved = sums + rng.normal(size=(50, 1)) * np.array([0.0, 1.0, 0.0])
-    of_one = [loss.of_rows(own.target, s[:, 1] + offset) for s in (sums, moved)]
+    of_one = [loss.of_rows(own.some.target, s[:, 1] + offset) for s in (sums, moved)]
     of_all = [ClassLogLoss().of_rows(data.target, s) for s in (sums, moved)]
     np.testing.assert_allclose(np.subtract(*of_one), np.subtract(*of_all), atol=1e-12)
 

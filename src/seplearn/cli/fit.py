@@ -350,16 +350,18 @@ def _fit_parts(
 ) -> None:
     """Fit a model to tables that are read part by part."""
     share = _share(validation)
-    if roles.missing or (roles.offset is not None and roles.offset.is_exposure):
-        option = "--missing" if roles.missing else "--exposure"
-        raise ValueError(f"{option} is for a single table, got several; make a column of it first")
+    if roles.missing:
+        raise ValueError(
+            "--missing is for a single table, whose cells are read as texts, got several, which "
+            "pyarrow reads part by part: let such cells be empty instead"
+        )
     if share and "validation" in _given({"validation": share}):
         raise ValueError(
             "--validation must be a table, or 0, where TABLE is several, got a share of their rows"
         )
     with Spill() as spill:
         files = open_files(list(tables), spill.path)
-    for option, names in (("--target", [roles.target]), ("--exclude", roles.exclude)):
+    for option, names in roles.by_option.items():
         for name in names:
             files.check_column(option, name)
     features = [n for n in files.names if n not in (*roles.no_features, *roles.exclude)]
@@ -367,9 +369,12 @@ def _fit_parts(
         others = [] if roles.offset is None else [roles.offset.name]
         check_columns(validation, [roles.target, *features, *others], column_names(validation))
     model = _estimator_of(roles, files.kind(roles.target), class_weight, parameters)
-    offset = None if roles.offset is None else roles.offset.name
+    _check_exposure(model, roles.offset)
+    added: dict[str, Any] = (
+        {} if roles.offset is None else {roles.offset.argument: roles.offset.name}
+    )
     model.fit_files(
-        list(tables), roles.target, sample_weight=roles.weight, offset=offset, features=features
+        list(tables), roles.target, sample_weight=roles.weight, features=features, **added
     )
     model.set_params(verbose=0)
     assert model.provenance_ is not None  # it was fitted here
@@ -651,21 +656,25 @@ class _Roles:
     task: str
 
     def __post_init__(self) -> None:
-        given = {
-            "--target": (self.target,),
-            "--weight": (self.weight,) if self.weight else (),
-            self._offset_option: (self.offset.name,) if self.offset else (),
-            "--exclude": self.exclude,
-            "--categorical": self.categorical,
-        }
         first: dict[str, str] = {}
-        for option, names in given.items():
+        for option, names in self.by_option.items():
             for name in names:
                 other = first.setdefault(name, option)
                 if other != option:
                     raise ValueError(
                         f"{option} must not name a column that {other} names, got {name!r}"
                     )
+
+    @property
+    def by_option(self) -> dict[str, tuple[str, ...]]:
+        """The columns that each option names."""
+        return {
+            "--target": (self.target,),
+            "--weight": (self.weight,) if self.weight else (),
+            self._offset_option: (self.offset.name,) if self.offset else (),
+            "--exclude": self.exclude,
+            "--categorical": self.categorical,
+        }
 
     @property
     def _offset_option(self) -> str:

@@ -19,9 +19,8 @@ from seplearn.dask import shares
 from seplearn.dask.shares import CodedRows, LostShareError, Piece
 from seplearn.fitting.carriers import Carrier
 from seplearn.fitting.joint.rows import RowBlock
-from seplearn.fitting.options import TrainingData
+from seplearn.fitting.options import TrainingData, weigh_classes
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.losses import Loss
 from seplearn.table.binning import Axis, Bins
 from seplearn.table.blocks import BLOCKS_PER_SUM, Branches, block_parts, rows_looked_at
 from seplearn.table.training import weighted_squares, weighted_sums
@@ -204,10 +203,26 @@ class DaskCarrier:
     def gather(self, function: Callable[..., FloatArray], *arguments: Any) -> FloatArray:
         return np.concatenate(self._shares.order("gather", self.number, function, *arguments))
 
+    def beside(self, others: Sequence[DaskCarrier]) -> DaskCarrier:
+        together = DaskCarrier(self._shares, self._shares.new_id())
+        numbers = [self.number, *(other.number for other in others)]
+        self._shares.order("beside", together.number, numbers)
+        return together
+
 
 @dataclass(frozen=True, eq=False)
 class DaskRows:
-    """Rows on workers; ``targets`` is 0 for those that were given, or the number of others."""
+    """Rows on workers.
+
+    Attributes
+    ----------
+    targets : int
+        0 for those that were given, or the number of others.
+    shift : float
+        Added to the offsets of all rows.
+    looked_at : TrainingData or None
+        The rows of :attr:`some`, where they were made already.
+    """
 
     bins: Bins
     shares: Shares
@@ -216,6 +231,8 @@ class DaskRows:
     has_offset: bool
     spread: float
     targets: int = 0
+    shift: float = 0.0
+    looked_at: TrainingData | None = None
 
     @staticmethod
     def of(
@@ -235,6 +252,8 @@ class DaskRows:
     @cached_property
     def some(self) -> TrainingData:
         """The rows in memory, of a large table some, evenly spread."""
+        if self.looked_at is not None:
+            return self.looked_at
         chosen = rows_looked_at(self.n_rows)
         return self.loaded if chosen is None else self._rows(chosen)
 
@@ -250,18 +269,12 @@ class DaskRows:
         offset = rows.offset if self.has_offset else None
         return TrainingData(bins, codes, rows.target, rows.weight, offset, self.spread)
 
-    def constant(self, loss: Loss) -> float:
-        """The best constant to add to the offsets of all rows."""
-        names = ("target", "weight", "offset")
-        columns = [np.concatenate(self.shares.order("column", name)) for name in names]
-        return loss.constant(*columns)
-
     def carrier(self, intercept: float, workers: Workers) -> Carrier:
         """The rows in blocks, with what a constant leaves of the target; one block comes here."""
         if self._is_one_block:
             return self.loaded.carrier(intercept, workers)
         carrier = DaskCarrier(self.shares, self.shares.new_id())
-        self.shares.order("carry", carrier.number, self.targets, intercept)
+        self.shares.order("carry", carrier.number, self.targets, intercept, self.shift)
         return carrier
 
     def half_way(self, carriers: Sequence[Carrier]) -> DaskRows | TrainingData:
@@ -271,7 +284,20 @@ class DaskRows:
         targets = self.shares.new_id()
         numbers = [carrier.number for carrier in carriers if isinstance(carrier, DaskCarrier)]
         self.shares.order("half_way", targets, numbers)
-        return replace(self, targets=targets)
+        return replace(self, targets=targets, looked_at=None)
+
+    def class_masses(self, n_classes: int) -> FloatArray:
+        """The weight of each of several classes, whose numbers are the target."""
+        return self.shares.sum("sum_of_rows", class_masses, n_classes)
+
+    def one_class(self, k: int, offset: float) -> DaskRows | TrainingData:
+        """The rows with the target "class ``k`` or not", and the same offset for all."""
+        if self._is_one_block:
+            return self.loaded.one_class(k, offset)
+        targets = self.shares.new_id()
+        self.shares.order("one_class", targets, k)
+        some = self.some.one_class(k, offset)
+        return replace(self, targets=targets, shift=offset, looked_at=some)
 
     @property
     def _is_one_block(self) -> bool:
@@ -286,6 +312,11 @@ def target_sums(rows: CodedRows, origin: float, width: float) -> FloatArray:
 def target_squares(rows: CodedRows, origin: float, width: float, mean: float) -> FloatArray:
     """Weighted sum of the squares of ``(y - origin) / width - mean``."""
     return np.array(weighted_squares(rows.target, rows.weight, origin, width, mean))
+
+
+def class_masses(rows: CodedRows, n_classes: int) -> FloatArray:
+    """The weight of each class."""
+    return weigh_classes(rows.target, rows.weight, n_classes)
 
 
 def masses(rows: CodedRows, n_bins: list[int]) -> FloatArray:

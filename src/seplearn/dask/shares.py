@@ -58,7 +58,7 @@ class Share:
     starts: list[int]
     blocks: list[CodedRows]
     targets: dict[int, list[FloatArray]] = field(default_factory=dict)
-    carried: dict[int, list[RowBlock]] = field(default_factory=dict)
+    carried: dict[int, list[Any]] = field(default_factory=dict)
     n_done: int = 0
     last: Any = None
     lock: Any = field(default_factory=threading.Lock)
@@ -105,12 +105,18 @@ class Share:
         """The target, weight or offset of all rows."""
         return np.concatenate([getattr(rows, name) for rows in self.blocks])
 
-    def carry(self, carrier: int, targets: int, intercept: float) -> None:
-        """Begin a fit at a constant, to the targets of this number."""
+    def carry(self, carrier: int, targets: int, intercept: float, shift: float) -> None:
+        """Begin a fit at a constant, to the targets of this number, with shifted offsets."""
         self.carried[carrier] = [
-            RowBlock(r.codes, y, r.weight, r.offset, y, r.weight, y - r.offset - intercept)
+            RowBlock(r.codes, y, r.weight, offset, y, r.weight, y - offset - intercept)
             for r, y in zip(self.blocks, self._targets(targets), strict=True)
+            for offset in [r.offset + shift]
         ]
+
+    def beside(self, carrier: int, others: list[int]) -> None:
+        """Carry the blocks of the same rows of several fits together."""
+        own = [self.carried[other] for other in others]
+        self.carried[carrier] = list(zip(*own, strict=True))
 
     def half_way(self, targets: int, carriers: list[int]) -> None:
         """Keep targets half-way to the mean of the sums that fits have reached."""
@@ -119,6 +125,10 @@ class Share:
             0.5 * (rows.target + np.mean([block.eta for block in blocks], axis=0))
             for rows, *blocks in zip(self.blocks, *fits, strict=True)
         ]
+
+    def one_class(self, targets: int, k: int) -> None:
+        """Keep targets that say whether a row is of class ``k``."""
+        self.targets[targets] = [(rows.target == k).astype(np.float64) for rows in self.blocks]
 
     def each(self, carrier: int, function: Callable[..., None], *arguments: Any) -> None:
         """Run a function on every block of a fit."""

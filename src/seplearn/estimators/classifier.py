@@ -225,6 +225,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         *,
         sample_weight: str | None = None,
         offset: str | None = None,
+        groups: str | None = None,
         features: Sequence[str] | None = None,
         eval_set: Any = None,
         callback: Callback | None = None,
@@ -245,7 +246,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
             in the order of their names.
         target : str
             The column to predict.
-        sample_weight, offset : str, optional
+        sample_weight, offset, groups : str, optional
             Columns with what ``fit`` takes as arrays.
         features : list of str, optional
             The columns to predict from; all others than those named above if not given.
@@ -278,7 +279,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         >>> bool((model.predict(X) == same.predict(X)).all())
         True
         """
-        roles = Roles(target, sample_weight, offset, features)
+        roles = Roles(target, sample_weight, offset, features, groups)
         with restored_on_failure(self), Spill(temporary_folder) as spill:
             self._fit_files(files, roles, eval_set, callback, spill)
         return self
@@ -305,13 +306,13 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         options, categorical = checked_options(
             columns.head,
             self._class_parameters(classes),
-            Asked(eval_set, None, roles.offset),
+            Asked(eval_set, roles.groups, roles.offset),
             start,
         )
         unit = options.loss_function.unit(outcomes.y, outcomes.weight, options.fit_intercept)
         model, history = fit_data(
             lambda _: stored_rows(columns, outcomes, categorical, options, unit, spill),
-            options, unit, held_out, None, callback,
+            options, unit, held_out, outcomes.numbered_groups(), callback,
         )  # fmt: skip
         earlier = [] if start is None else self.history_
         provenance = Provenance.of_fit(len(outcomes.y), total_weight(outcomes.weight))

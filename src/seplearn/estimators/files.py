@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seplearn._errors import wrong_type
-from seplearn._spill import Spill
+from seplearn._spill import Spill, let_go
 from seplearn.estimators.rows import spread_of
 from seplearn.fitting.options import FitOptions
 from seplearn.fitting.stored import StoredRows
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from seplearn.losses import Loss
+from seplearn.losses.links import LOG
 from seplearn.table.binning import Axis, Bins, bin_masses, bins_at_most, code_type
-from seplearn.table.blocks import BLOCKS_PER_SUM, block_parts, summed_parts, tree_sum
+from seplearn.table.blocks import BLOCKS_PER_SUM, block_parts, ends, summed_parts, tree_sum
 from seplearn.table.columns import FrameTable, open_table
 from seplearn.table.files import FilePart, RowFiles
 from seplearn.table.schema import OffsetColumn, Schema
 from seplearn.table.summaries import Summary, add_rows, axes_of, empty_summaries
-from seplearn.table.training import TargetUnit, WeightUnit, total_weight
+from seplearn.table.training import TargetUnit, WeightUnit, group_numbers, total_weight
+
+
+class _Rule(NamedTuple):
+    """What numbers of a column must be, beside finite."""
+
+    text: str
+    allows: Callable[[FloatArray], Any]
+
+
+_FINITE = _Rule("finite numbers", lambda _: True)
+_NOT_NEGATIVE = _Rule("finite numbers that are not negative", lambda values: values >= 0.0)
+_POSITIVE = _Rule("positive numbers, as an exposure", lambda values: values > 0.0)
 
 
 @dataclass(frozen=True)
@@ -32,11 +47,15 @@ class Roles:
     sample_weight: str | None = None
     offset: str | None = None
     features: Sequence[str] | None = None
+    groups: str | None = None
+    exposure: str | None = None
 
     def check(self, files: RowFiles) -> list[str]:
         """The features; raises for a column that is not there, or is named twice."""
+        if self.offset is not None and self.exposure is not None:
+            raise ValueError("offset must not be given together with exposure, whose log it is")
         used: dict[str, str] = {}
-        for argument in ("target", "sample_weight", "offset"):
+        for argument in ("target", "sample_weight", "offset", "exposure", "groups"):
             name = getattr(self, argument)
             if name is None and argument != "target":
                 continue
@@ -63,7 +82,28 @@ class Roles:
     @property
     def numbers(self) -> list[str]:
         """Columns beside the target that have to hold numbers."""
-        return [name for name in (self.sample_weight, self.offset) if name is not None]
+        given = (self.sample_weight, self.offset, self.exposure)
+        return [name for name in given if name is not None]
+
+    @property
+    def group_columns(self) -> list[str]:
+        """The column of groups, if there is one."""
+        return [] if self.groups is None else [self.groups]
+
+    @property
+    def offset_column(self) -> OffsetColumn | None:
+        """Where offsets come from."""
+        if self.exposure is not None:
+            return OffsetColumn(self.exposure, True)
+        return None if self.offset is None else OffsetColumn(self.offset, False)
+
+    def check_exposure(self, loss: Loss, name: str) -> None:
+        """Raise where the log of an exposure would be added to the prediction itself."""
+        if self.exposure is not None and loss.link is not LOG:
+            raise ValueError(
+                "exposure is for counts and amounts, whose prediction it multiplies "
+                f"(loss='poisson', 'gamma' or 'tweedie'), got loss={name!r}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +114,18 @@ class Outcomes:
     ----------
     labels : array or None
         Of a classifier the distinct labels in the order of their numbers in ``y``.
+    groups : array or None
+        The number of the group of every row.
+    group_names : array
+        Their names, in the order of these numbers.
     """
 
     y: FloatArray
     weight: FloatArray
     offset: FloatArray | None
     labels: NDArray[Any] | None = None
+    groups: IntArray | None = None
+    group_names: NDArray[np.str_] = field(default_factory=lambda: np.empty(0, np.str_))
 
     def relabelled(self, numbers: FloatArray, weights: FloatArray) -> IntArray:
         """Give labels other numbers and classes other weights, in place; the classes there are."""
@@ -89,25 +135,47 @@ class Outcomes:
             own = self.y[part].astype(np.int64)
             self.weight[part] *= weights[own]
             there[own] = True
+            let_go(self.y[part])
+            let_go(self.weight[part])
         return np.flatnonzero(there)
 
     def some(self, used: BoolArray, spill: Spill) -> Outcomes:
         """The rows that are used."""
 
-        def kept(column: FloatArray) -> FloatArray:
-            with spill.column(np.float64) as out:
+        def kept(column: NDArray[Any]) -> NDArray[Any]:
+            with spill.column(column.dtype) as out:
                 for part in block_parts(len(column)):
                     out.append(column[part][used[part]])
-                found: FloatArray = out.finished()
-            return found
+                    let_go(column[part])
+                return out.finished()
 
-        offset = None if self.offset is None else kept(self.offset)
-        return Outcomes(kept(self.y), kept(self.weight), offset, self.labels)
+        return replace(
+            self,
+            y=kept(self.y),
+            weight=kept(self.weight),
+            offset=None if self.offset is None else kept(self.offset),
+            groups=None if self.groups is None else kept(self.groups),
+        )
+
+    def numbered_groups(self) -> IntArray | None:
+        """The group of every row by its number among those there are, ordered by their names."""
+        if self.groups is None:
+            return None
+        is_there = np.zeros(len(self.group_names), np.bool_)
+        for part in block_parts(len(self.groups)):
+            is_there[self.groups[part]] = True
+            let_go(self.groups[part])
+        numbers = np.zeros(len(is_there), np.int64)
+        numbers[is_there] = group_numbers(self.group_names[is_there])
+        for part in block_parts(len(self.groups)):
+            self.groups[part] = numbers[self.groups[part]]
+            let_go(self.groups[part])
+        return self.groups
 
 
 def read_outcomes(files: RowFiles, roles: Roles, spill: Spill, classes: bool) -> Outcomes:
     """The target, weights and offsets of all rows, checked, in files of their own."""
-    for argument in ("target", "sample_weight", "offset"):
+    for argument in ("target", "sample_weight", "offset", "exposure"):
         name = getattr(roles, argument)
         allowed: tuple[str, ...] = ("number",)
         if argument == "target":
@@ -118,42 +186,72 @@ def read_outcomes(files: RowFiles, roles: Roles, spill: Spill, classes: bool) ->
                 f"{argument} must be a column of {kinds}, got {name!r}, which holds "
                 f"{files.kind(name)}s"
             )
-    numbering = _Labels() if classes else None
-    with (
-        spill.column(np.float64) as y,
-        spill.column(np.float64) as weight,
-        spill.column(np.float64) as offset,
-    ):
-        for part in files.parts([roles.target, *roles.numbers]):
-            y.append(_numbers(part, roles.target) if numbering is None else
-                     numbering.numbers(part, roles.target))  # fmt: skip
-            if roles.sample_weight is not None:
-                weight.append(_numbers(part, roles.sample_weight, least=0.0))
-            if roles.offset is not None:
-                offset.append(_numbers(part, roles.offset))
-        target: FloatArray = y.finished()
-        if len(target) == 0:
+    with ExitStack() as stack:
+        columns = _OutcomeColumns(roles, classes, spill, stack)
+        for part in files.parts([roles.target, *roles.numbers, *roles.group_columns]):
+            columns.append(part)
+        return columns.outcomes(spill)
+
+
+class _OutcomeColumns:
+    """Columns of files that are no features, as they are read."""
+
+    def __init__(self, roles: Roles, classes: bool, spill: Spill, stack: ExitStack) -> None:
+        self._roles = roles
+        self._labels = _Labels() if classes else None
+        self._groups = _Labels()
+        kinds = {"y": np.float64, "weight": np.float64, "offset": np.float64, "groups": np.int64}
+        self._columns = {
+            name: stack.enter_context(spill.column(kind)) for name, kind in kinds.items()
+        }
+
+    def append(self, part: FilePart) -> None:
+        """Take the rows of a part."""
+        roles, columns, labels = self._roles, self._columns, self._labels
+        read = _numbers if labels is None else labels.numbers
+        columns["y"].append(read(part, roles.target))
+        if roles.sample_weight is not None:
+            columns["weight"].append(_numbers(part, roles.sample_weight, _NOT_NEGATIVE))
+        if roles.exposure is not None:
+            columns["offset"].append(np.log(_numbers(part, roles.exposure, _POSITIVE)))
+        elif roles.offset is not None:
+            columns["offset"].append(_numbers(part, roles.offset))
+        if roles.groups is not None:
+            columns["groups"].append(self._groups.numbers(part, roles.groups))
+
+    def outcomes(self, spill: Spill) -> Outcomes:
+        """What was read; raises where nothing can be learned from it."""
+        roles, columns, labels = self._roles, self._columns, self._labels
+        y: FloatArray = columns["y"].finished()
+        if len(y) == 0:
             raise ValueError("files must have rows, got none")
-        weights: FloatArray = weight.finished()
-        offsets: FloatArray | None = None if roles.offset is None else offset.finished()
-    if roles.sample_weight is None:
-        weights = spill.array(target.shape, np.float64)
-        weights[:] = 1.0
-    elif not weights.any():
-        raise ValueError("sample_weight must have a positive sum, got zeros only")
-    labels = None if numbering is None else numbering.labels
-    return Outcomes(target, weights, offsets, labels)
+        weight: FloatArray = columns["weight"].finished()
+        if roles.sample_weight is None:
+            weight = spill.array(y.shape, np.float64)
+            for part in block_parts(len(weight)):
+                weight[part] = 1.0
+                let_go(weight[part])
+        elif ends(weight)[1] == 0.0:
+            raise ValueError("sample_weight must have a positive sum, got zeros only")
+        has_offset, has_groups = roles.offset_column is not None, roles.groups is not None
+        return Outcomes(
+            y,
+            weight,
+            columns["offset"].finished() if has_offset else None,
+            None if labels is None else labels.labels,
+            columns["groups"].finished() if has_groups else None,
+            self._groups.labels.astype(str),
+        )
 
 
-def _numbers(part: FilePart, name: str, least: float = -np.inf) -> FloatArray:
+def _numbers(part: FilePart, name: str, rule: _Rule = _FINITE) -> FloatArray:
     """A column of numbers, all of them known; what is not is named with its row."""
     values = open_table(part.table.select([name])).numbers(0)
-    strange = np.flatnonzero(~(np.isfinite(values) & (values >= least)))
+    strange = np.flatnonzero(~(np.isfinite(values) & rule.allows(values)))
     if len(strange):
         row = int(strange[0])
-        rule = "finite numbers" if least == -np.inf else "finite numbers that are not negative"
         raise ValueError(
-            f"{part.file}: column {name!r} must hold {rule}, got {values[row]} in row "
+            f"{part.file}: column {name!r} must hold {rule.text}, got {values[row]} in row "
             f"{part.first + row}"
         )
     return values
@@ -195,10 +293,14 @@ def used_rows(outcomes: Outcomes, spill: Spill) -> tuple[Outcomes, BoolArray]:
     """The rows with a positive weight, which is a number of rows now, and which they are."""
     unit = WeightUnit.of(outcomes.weight)
     used: BoolArray = spill.array(outcomes.y.shape, np.bool_)
+    n_used = 0
     for part in block_parts(len(used)):
         outcomes.weight[part] = unit.counts(outcomes.weight[part])
         used[part] = outcomes.weight[part] > 0
-    return (outcomes if used.all() else outcomes.some(used, spill)), used
+        n_used += int(used[part].sum())
+        let_go(outcomes.weight[part])
+        let_go(used[part])
+    return (outcomes if n_used == len(used) else outcomes.some(used, spill)), used
 
 
 class FeatureRows:
@@ -212,8 +314,7 @@ class FeatureRows:
     def schema(self, roles: Roles) -> Schema:
         """What a model remembers of the columns."""
         own = Schema.of(self.head, roles.target)
-        offset = None if roles.offset is None else OffsetColumn(roles.offset, False)
-        return replace(own, library=self._files.library, offset=offset)
+        return replace(own, library=self._files.library, offset=roles.offset_column)
 
     def used(self, outcomes: Outcomes, spill: Spill) -> Outcomes:
         """The outcomes of rows with a positive weight, from here on the only ones that are read."""
@@ -231,6 +332,7 @@ class FeatureRows:
                 table = open_table(part.table if used.all() else part.table.filter(used))
                 assert isinstance(table, FrameTable)
                 yield part.file, table
+            let_go(used)
         if first != len(self._used):
             raise ValueError(
                 f"files must not change while they are read, got {len(self._used)} rows at first "
@@ -270,7 +372,7 @@ class FeatureRows:
                     place[:taken] = column[done : done + taken]
                     done += taken
             first += table.n_rows
-            spill.let_go(flat[: first * len(axes)])
+            let_go(flat[: first * len(axes)])
         return blocks
 
 
@@ -283,6 +385,8 @@ def _masses(
         own = np.concatenate(codes[first : first + BLOCKS_PER_SUM], axis=1)
         pairs = zip(own, axes, strict=True)
         yield np.concatenate([bin_masses(c, weight[part], axis.n_bins) for c, axis in pairs])
+        for block in codes[first : first + BLOCKS_PER_SUM]:
+            let_go(block)
 
 
 def stored_rows(
@@ -299,8 +403,10 @@ def stored_rows(
     codes = features.codes(axes, n_rows, spill)
     for part in block_parts(n_rows):
         outcomes.y[part] = unit.measured(outcomes.y[part])
+        let_go(outcomes.y[part])
         if outcomes.offset is not None:
             outcomes.offset[part] /= unit.scale
+            let_go(outcomes.offset[part])
     masses = tree_sum(_masses(codes, outcomes.weight, axes))
     frequencies = masses / total_weight(outcomes.weight)
     spread = spread_of(outcomes.y, outcomes.weight, options)

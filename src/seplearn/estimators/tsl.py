@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from seplearn._params import (
     TSL_PARAMETERS,
     TSLParameters,
@@ -23,6 +25,7 @@ from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import LOSSES, Loss
 from seplearn.model.provenance import Provenance
+from seplearn.table.blocks import ends
 from seplearn.table.columns import target_name
 from seplearn.table.files import open_files
 from seplearn.table.schema import Schema
@@ -230,6 +233,8 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         *,
         sample_weight: str | None = None,
         offset: str | None = None,
+        exposure: str | None = None,
+        groups: str | None = None,
         features: Sequence[str] | None = None,
         eval_set: Any = None,
         callback: Callback | None = None,
@@ -250,8 +255,11 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
             in the order of their names.
         target : str
             The column to predict.
-        sample_weight, offset : str, optional
+        sample_weight, offset, groups : str, optional
             Columns with what ``fit`` takes as arrays.
+        exposure : str, optional
+            A column of positive numbers whose log is the offset: years insured, population. For
+            losses with a log link.
         features : list of str, optional
             The columns to predict from; all others than those named above if not given.
         eval_set : pair (X, y), optional
@@ -283,7 +291,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         >>> bool((model.predict(X) == same.predict(X)).all())
         True
         """
-        roles = Roles(target, sample_weight, offset, features)
+        roles = Roles(target, sample_weight, offset, features, groups, exposure)
         with restored_on_failure(self), Spill(temporary_folder) as spill:
             self._fit_files(files, roles, eval_set, callback, spill)
         return self
@@ -296,20 +304,21 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         rows, loss = open_files(files, spill.path), self._loss
         columns = FeatureRows(rows, roles.check(rows))
         schema = columns.schema(roles)
-        asked = Asked(eval_set, None, roles.offset)
+        roles.check_exposure(loss, self.loss)
+        asked = Asked(eval_set, roles.groups, roles.offset_column)
         held_out = None
         if eval_set is not None:
-            held_out = eval_rows(eval_set, schema, roles.offset is not None)
+            held_out = eval_rows(eval_set, schema, roles.offset_column is not None)
             check_eval_target(loss, held_out)
         start = self._start(schema, loss)
         parameters = self._plain_parameters()
         options, categorical = checked_options(columns.head, parameters, asked, start)
         outcomes = columns.used(read_outcomes(rows, roles, spill, classes=False), spill)
-        loss.check_target(outcomes.y)
+        loss.check_target(np.array(ends(outcomes.y)))
         unit = loss.unit(outcomes.y, outcomes.weight, options.fit_intercept)
         model, history = fit_data(
             lambda _: stored_rows(columns, outcomes, categorical, options, unit, spill),
-            options, unit, held_out, None, callback,
+            options, unit, held_out, outcomes.numbered_groups(), callback,
         )  # fmt: skip
         earlier = [] if start is None else self.history_
         provenance = Provenance.of_fit(len(outcomes.y), total_weight(outcomes.weight))

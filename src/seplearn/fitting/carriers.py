@@ -7,7 +7,7 @@ class with these methods, in a file of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -38,11 +38,18 @@ class Carrier(Protocol):
         """What ``function(block, *arguments)`` says of every row, of all rows one after another."""
         ...
 
+    def beside(self, others: Sequence[Any]) -> Carrier:
+        """Carry the blocks of the same rows of this and other fits together.
+
+        Functions get them as a tuple in the place of a block.
+        """
+        ...
+
 
 class LocalCarrier:
     """Blocks in this process, side by side where the workers are threads."""
 
-    def __init__(self, blocks: list[RowBlock], workers: Workers) -> None:
+    def __init__(self, blocks: list[Any], workers: Workers) -> None:
         self.blocks = blocks
         self._workers = workers
 
@@ -66,3 +73,7 @@ class LocalCarrier:
 
     def gather(self, function: Callable[..., FloatArray], *arguments: Any) -> FloatArray:
         return np.concatenate([function(block, *arguments) for block in self.blocks])
+
+    def beside(self, others: Sequence[LocalCarrier]) -> LocalCarrier:
+        together = zip(self.blocks, *(other.blocks for other in others), strict=True)
+        return LocalCarrier(list(together), self._workers)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from seplearn._errors import out_of_range
+from seplearn._spill import let_go
 from seplearn._workers import Workers
 from seplearn.fitting.growth import Validation, fit_joint
 from seplearn.fitting.options import AllRows, FitOptions, most_stages
@@ -128,7 +129,8 @@ def make_validation(
             )
     chosen = None if groups is None else rows_looked_at(data.n_rows)
     if groups is not None and chosen is not None:
-        groups = groups[chosen]
+        whole, groups = groups, groups[chosen]
+        let_go(whole)
     return Validation(chooses=chooses, groups=groups, fraction=options.validation_fraction)
 
 
@@ -144,6 +146,6 @@ def fit_model(
     """Fit the model that ``options`` asks for."""
     if options.refine == "scalars":
         return fit_stagewise(data.loaded, options, seed, workers, on_stage)
-    if n_bootstrap > 0 or options.has_many_classes:
+    if n_bootstrap > 0:
         data = data.loaded
     return fit_joint(data, options, validation, n_bootstrap, seed, workers, on_stage)

@@ -273,14 +273,14 @@ def _new_fit(
     main_effects: bool = False,
 ) -> Fit:
     if options.has_many_classes:
-        return ClassFits(data.loaded, options, seed, workers, main_effects)
+        return ClassFits(data, options, seed, workers, main_effects)
     return JointFit(data, options, seed, workers, main_effects)
 
 
 def _constant(data: AllRows, options: FitOptions) -> Model:
     """The model without any curve."""
     if options.has_many_classes:
-        return constant_models(data.loaded, options)
+        return constant_models(data, options)
     return constant_model(data, options)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, Protocol
 
 import numpy as np
@@ -19,7 +19,7 @@ from seplearn.losses import LOSSES, ClassLogLoss, LogLoss, Loss
 from seplearn.losses.log_loss import OF_SEVERAL_CLASSES
 from seplearn.model.classes import ClassModels, Model
 from seplearn.table.binning import Bins
-from seplearn.table.blocks import rows_looked_at
+from seplearn.table.blocks import blocked_sum, rows_looked_at
 from seplearn.table.training import total_weight
 
 LOG_LOSS = "log_loss"
@@ -76,6 +76,12 @@ def most_stages(model: Model) -> int:
     return max(len(one.stages) for one in models)
 
 
+def weigh_classes(target: FloatArray, weight: FloatArray, n_classes: int) -> FloatArray:
+    """The weight of each class, whose numbers are the target."""
+    numbers = target.astype(np.int64)
+    return np.bincount(numbers, weights=weight, minlength=n_classes).astype(np.float64)
+
+
 class AllRows(Protocol):
     """The training rows, wherever they are: what a fit to all of them needs."""
 
@@ -109,12 +115,16 @@ class AllRows(Protocol):
         """Whether all rows have the same target, and no offsets."""
         ...
 
-    def constant(self, loss: Loss) -> float:
-        """The best constant to add to the offsets of all rows."""
-        ...
-
     def half_way(self, carriers: Sequence[Carrier]) -> AllRows:
         """The rows with targets half-way to the mean of the sums that fits have reached."""
+        ...
+
+    def class_masses(self, n_classes: int) -> FloatArray:
+        """The weight of each of several classes, whose numbers are the target."""
+        ...
+
+    def one_class(self, k: int, offset: float) -> AllRows:
+        """The rows with the target "class ``k`` or not", and the same offset for all."""
         ...
 
 
@@ -167,14 +177,19 @@ class TrainingData:
         """Whether all rows have the same target, and no offsets."""
         return self.given_offset is None and bool(np.ptp(self.target) == 0.0)
 
-    def constant(self, loss: Loss) -> float:
-        """The best constant to add to the offsets of all rows."""
-        return loss.constant(self.target, self.weight, self.offset)
-
     def half_way(self, carriers: Sequence[Carrier]) -> TrainingData:
         """The rows with targets half-way to the mean of the sums that fits have reached."""
         mean = np.mean([carrier.gather(eta) for carrier in carriers], axis=0)
         return replace(self, target=0.5 * (self.target + mean))
+
+    def class_masses(self, n_classes: int) -> FloatArray:
+        """The weight of each of several classes, whose numbers are the target."""
+        return blocked_sum(partial(weigh_classes, n_classes=n_classes), self.target, self.weight)
+
+    def one_class(self, k: int, offset: float) -> TrainingData:
+        """The rows with the target "class ``k`` or not", and the same offset for all."""
+        target = (self.target == k).astype(np.float64)
+        return replace(self, target=target, given_offset=np.full(len(target), offset))
 
     def rows(self, chosen: IntArray) -> TrainingData:
         """Some of the rows, on the same bins, whose frequencies are then those of these rows."""

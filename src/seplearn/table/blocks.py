@@ -8,11 +8,13 @@ blocks lie in memory, in a file, or on several machines.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from seplearn._spill import let_go
 from seplearn.kernels.arrays import FloatArray, IntArray
 
 ROWS_PER_BLOCK = 1 << 16  # fixed, as the order of additions depends on it and with it the last bits
@@ -83,13 +85,41 @@ def tree_sum(parts: Iterable[FloatArray]) -> FloatArray:
 def blocked_sum(function: Callable[..., Any], *columns: np.ndarray[Any, Any]) -> FloatArray:
     """The sum of a function of parts of columns, two blocks each, which are read in turn."""
     parts = summed_parts(len(columns[0]))
-    return tree_sum(np.asarray(function(*(c[part] for c in columns))) for part in parts)
+    return tree_sum(_of_part(function, *(column[part] for column in columns)) for part in parts)
+
+
+def _of_part(function: Callable[..., Any], *columns: np.ndarray[Any, Any]) -> FloatArray:
+    found = np.asarray(function(*columns))
+    for column in columns:
+        let_go(column)
+    return found
+
+
+def ends(column: FloatArray) -> tuple[float, float]:
+    """The smallest and the largest value of a column, which is read part by part."""
+    found = [
+        _of_part(lambda values: (values.min(), values.max()), column[part])
+        for part in summed_parts(len(column))
+    ]
+    return float(min(low for low, _ in found)), float(max(high for _, high in found))
 
 
 def rows_looked_at(n_rows: int) -> IntArray | None:
     """Numbers of some rows, ascending, one from each of as many equal stretches; None for all."""
-    if n_rows <= ROWS_LOOKED_AT:
-        return None
-    places = np.arange(ROWS_LOOKED_AT) + np.random.default_rng(0).random(ROWS_LOOKED_AT)
-    rows: IntArray = (places * (n_rows / ROWS_LOOKED_AT)).astype(np.int64)
+    return None if n_rows <= ROWS_LOOKED_AT else _one_of_each_stretch(n_rows, ROWS_LOOKED_AT)
+
+
+def share_looked_at(n_rows: int) -> float:
+    """The share of the rows of every block where some rows tell as much as all."""
+    return min(1.0, ROWS_LOOKED_AT / n_rows)
+
+
+def spread_rows(n_rows: int, share: float) -> IntArray | slice:
+    """A share of the rows of a block, evenly spread over it."""
+    return slice(None) if share >= 1.0 else _one_of_each_stretch(n_rows, math.ceil(n_rows * share))
+
+
+def _one_of_each_stretch(n_rows: int, n_stretches: int) -> IntArray:
+    places = np.arange(n_stretches) + np.random.default_rng(0).random(n_stretches)
+    rows: IntArray = (places * (n_rows / n_stretches)).astype(np.int64)
     return rows.clip(max=n_rows - 1)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from seplearn._errors import out_of_range
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.table.blocks import blocked_sum
+from seplearn.table.blocks import blocked_sum, ends
 from seplearn.table.columns import Table, is_missing, open_table, read_target
 from seplearn.table.schema import Schema
 
@@ -97,8 +97,8 @@ def _weighted_rows(table: Table, y: FloatArray, weight: FloatArray, groups: Any)
         used = weight > 0
         table, y, weight = table.rows(used), y[used], weight[used]
         names = None if names is None else names[used]
-    group_numbers = None if names is None else _group_numbers(names)
-    return TrainingRows(table, y, weight, group_numbers)
+    numbers = None if names is None else group_numbers(names)
+    return TrainingRows(table, y, weight, numbers)
 
 
 def rows_with_target(X: Any, y: Any, *, may_be_unknown: bool = False) -> tuple[Table, FloatArray]:
@@ -150,7 +150,8 @@ def _group_names(groups: Any, n: int) -> NDArray[np.str_]:
     return values.astype(str)
 
 
-def _group_numbers(names: NDArray[np.str_]) -> IntArray:
+def group_numbers(names: NDArray[np.str_]) -> IntArray:
+    """The number of the group of every row, in the order of their names; at least two."""
     distinct, numbers = np.unique(names, return_inverse=True)
     if len(distinct) < 2:
         raise ValueError(f"groups must hold at least two groups, got only {str(distinct[0])!r}")
@@ -166,7 +167,7 @@ class WeightUnit(NamedTuple):
     @staticmethod
     def of(weight: FloatArray) -> WeightUnit:
         """The unit of the weights of all rows."""
-        largest = float(weight.max())
+        largest = ends(weight)[1]
         total, count = blocked_sum(lambda part: positive_shares(part, largest), weight)
         return WeightUnit(largest, float(total / count))
 
@@ -242,9 +243,8 @@ class TargetUnit:
 
         Raises for numbers at the ends of what a float can hold.
         """
-        low, high, first = float(y.min()), float(y.max()), float(y[0])
         return TargetUnit.from_moments(
-            low, high, first, lambda *unit: _mean_and_deviation(y, weight, *unit), has_constant
+            *ends(y), float(y[0]), lambda *unit: _mean_and_deviation(y, weight, *unit), has_constant
         )
 
     @staticmethod
