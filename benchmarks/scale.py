@@ -76,8 +76,8 @@ def one_fit(way: str, folder: Path, workers: int) -> dict[str, Any]:
         model, found = _on_cluster(fit, folder, workers)
     found |= {"seconds": time.perf_counter() - started, "peak": peak(), "before": before}
     X, y = _generated(np.random.default_rng(1), _TEST_ROWS, COLUMNS)
-    predicted = model.predict(pa.table({f"x{j}": X[:, j] for j in range(COLUMNS)})
-                              if isinstance(model, TSLRegressor) else X)  # fmt: skip
+    frame = X if way.startswith("lightgbm") else pa.table({f"x{j}": x for j, x in enumerate(X.T)})
+    predicted = model.predict(frame)
     return found | {"rmse": float(np.sqrt(np.mean((predicted - y) ** 2)))}
 
 
@@ -121,25 +121,29 @@ class _Wire:
     """Counts what orders to the workers and their answers have to carry."""
 
     def __init__(self, shares: Any) -> None:
-        self._sweeps = self._orders = self._sent = self._received = 0
-        given = shares.order
+        self._sweeps = self._trips = self._sent = self._received = 0
+        tell, order = shares.tell, shares.order
 
-        def order(own: Any, name: str, *arguments: Any) -> Any:
-            found = given(own, name, *arguments)
+        def told(own: Any, name: str, *arguments: Any) -> None:
+            tell(own, name, *arguments)
             if name in ("each", "total"):  # what sweeps do; the rest happens once a fit
-                self._orders += 1
                 self._sweeps += arguments[1].__name__ == "renew"
-                self._sent += len(pickle.dumps((name, arguments))) * len(found)
+                self._sent += len(own._orders[-1]) * len(own._places)
+
+        def ordered(own: Any, name: str, *arguments: Any) -> Any:
+            found = order(own, name, *arguments)
+            if name == "total":
+                self._trips += 1
                 self._received += sum(len(pickle.dumps(one)) for one in found)
             return found
 
-        shares.order = order
+        shares.tell, shares.order = told, ordered
 
     def per_sweep(self) -> dict[str, Any]:
         sweeps = max(self._sweeps, 1)
         return {
             "sweeps": self._sweeps,
-            "orders_per_sweep": self._orders / sweeps,
+            "round_trips_per_sweep": self._trips / sweeps,
             "bytes_sent_per_sweep": self._sent / sweeps,
             "bytes_received_per_sweep": self._received / sweeps,
         }

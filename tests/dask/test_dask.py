@@ -54,7 +54,7 @@ def table():
     X.loc[N - 5 :, "district"] = "Outskirts"  # a level that only the last partition has
     X.loc[:30, "area"] = np.nan
     weight = np.random.default_rng(1).choice([0.0, 0.7, 1.3], N)
-    return X.assign(rent=y, w=weight, dear=np.asarray(y) > 900.0)
+    return X.assign(rent=y, w=weight, shift=np.log(np.linspace(0.5, 2.0, N)))
 
 
 FEATURES = ["area", "rooms", "district"]
@@ -67,16 +67,21 @@ def in_parts(table, ends=(0, 150, 150, 480, N)):
 
 
 def test_the_model_is_that_of_the_rows_in_memory(client, table):
-    parts = in_parts(table)
-    expected = TSLRegressor(**PARAMETERS).fit(table[FEATURES], table["rent"], table["w"])
-    model = DaskTSLRegressor(client, **PARAMETERS)
-    model.fit(parts[FEATURES], parts["rent"], parts["w"])
-    wanted = expected.predict(table[FEATURES])
-    np.testing.assert_allclose(model.to_local().predict(table[FEATURES]), wanted, rtol=1e-9)
+    parts, X = in_parts(table), table[FEATURES]
+    chosen, held_out = PARAMETERS | {"early_stopping": True}, (X[:200], table["rent"][:200])
+    expected = TSLRegressor(**chosen).fit(X, table["rent"], table["w"], eval_set=held_out)
+    model = DaskTSLRegressor(client, **chosen)
+    model.fit(parts[FEATURES], parts["rent"], parts["w"], eval_set=held_out)
+    local, wanted = model.to_local(), expected.predict(X)
+    np.testing.assert_allclose(local.predict(X), wanted, rtol=1e-9)
     lazy = model.predict(parts[FEATURES])
     assert isinstance(lazy, dd.Series)
     np.testing.assert_allclose(lazy.compute(), wanted, rtol=1e-9)
-    assert model.to_local().stage_names_ == expected.stage_names_
+    assert local.stage_names_ == expected.stage_names_
+    found, asked = (one.predict_interval(X, kind="outcome") for one in (local, expected))
+    np.testing.assert_allclose(found, asked, rtol=1e-9)
+    assert local.provenance_.n_rows == expected.provenance_.n_rows
+    assert local.provenance_.weight == pytest.approx(expected.provenance_.weight, rel=1e-12)
     assert client.run(_n_shares) == dict.fromkeys(client.nthreads(), 0)  # nothing is left there
 
 
@@ -84,27 +89,30 @@ def _n_shares():
     return len(shares._SHARES)
 
 
-def test_classes_from_arrays(client, table):
-    X = table[["area", "rooms"]].to_numpy()
-    dear = table["dear"].to_numpy()
-    expected = TSLClassifier(**PARAMETERS, class_weight="balanced").fit(X, dear)
-    arrays = da.from_array(X, chunks=(200, 1)), da.from_array(dear, chunks=300)
+def test_several_classes_from_arrays(client, table):
+    X = table[["area"]].to_numpy()
+    size = np.digitize(table["rent"], [700.0, 1000.0])
+    expected = TSLClassifier(**PARAMETERS, class_weight="balanced").fit(X, size)
+    arrays = da.from_array(X, chunks=200), da.from_array(size, chunks=300)
     model = DaskTSLClassifier(client, **PARAMETERS, class_weight="balanced").fit(*arrays)
     found = model.predict_proba(arrays[0])
-    assert found.shape == (N, 2)
+    assert found.shape == (N, 3)
     np.testing.assert_allclose(found.compute(), expected.predict_proba(X), rtol=1e-9)
     np.testing.assert_array_equal(model.predict(arrays[0]).compute(), expected.predict(X))
 
 
-@pytest.mark.parametrize("n_shares", [1, 4])
-def test_the_number_of_workers_changes_nothing(client, table, monkeypatch, n_shares):
-    """Shares on one of the processes only, or two on each."""
-    workers = sorted(client.nthreads())
-    slots = workers[:1] if n_shares == 1 else [w for w in workers for _ in range(2)]
+def test_neither_the_number_of_shares_nor_the_files_change_anything(
+    client, table, monkeypatch, tmp_path
+):
+    """Dask reads a single column in larger partitions, unless it is told not to."""
+    slots = [worker for worker in sorted(client.nthreads()) for _ in range(2)]
     monkeypatch.setattr(rows.Shares, "_slots", lambda _: slots)
-    parts, numbers = in_parts(table), table[["area", "rooms"]]
-    expected = TSLRegressor(**PARAMETERS).fit(numbers, table["rent"])
-    model = DaskTSLRegressor(client, **PARAMETERS).fit(parts[["area", "rooms"]], parts["rent"])
+    for k in range(4):
+        table[100 * k : 100 * (k + 1)].to_parquet(tmp_path / f"{k}.parquet")
+    read = dd.read_parquet(str(tmp_path))
+    numbers = table[["area", "rooms"]][:400]
+    expected = TSLRegressor(**PARAMETERS).fit(numbers, table["rent"][:400])
+    model = DaskTSLRegressor(client, **PARAMETERS).fit(read[["area", "rooms"]], read["rent"])
     np.testing.assert_array_equal(model.to_local().predict(numbers), expected.predict(numbers))
 
 
@@ -116,7 +124,7 @@ class _Killer:
         given = rows.Shares.order
 
         def order(own, *arguments):
-            if len(own._orders) == number and self.killed is None:
+            if len(own._orders) >= number and self.killed is None:
                 worker = own._places[0].worker
                 self.killed = client.run(os.getpid)[worker]
                 os.kill(self.killed, signal.SIGKILL)
@@ -126,16 +134,19 @@ class _Killer:
 
 
 def test_a_worker_that_is_killed_changes_nothing(client, table, monkeypatch):
-    numbers = table[["area", "rooms"]]
-    expected = TSLRegressor(**PARAMETERS).fit(numbers, table["rent"])
+    numbers, chosen = table[["area", "rooms"]], PARAMETERS | {"loss": "poisson"}
+    expected = TSLRegressor(**chosen).fit(numbers, table["rent"], offset=table["shift"])
     killer = _Killer(client, 40, monkeypatch)
     parts = in_parts(table)
-    model = DaskTSLRegressor(client, **PARAMETERS).fit(parts[["area", "rooms"]], parts["rent"])
+    model = DaskTSLRegressor(client, **chosen)
+    model.fit(parts[["area", "rooms"]], parts["rent"], offset=parts["shift"])
     assert killer.killed is not None
     with pytest.raises(ProcessLookupError):
         os.kill(killer.killed, 0)
     np.testing.assert_allclose(
-        model.to_local().predict(numbers), expected.predict(numbers), rtol=1e-9
+        model.to_local().predict(numbers, table["shift"]),
+        expected.predict(numbers, table["shift"]),
+        rtol=1e-9,
     )
     client.wait_for_workers(2, timeout=60)
 
@@ -154,17 +165,6 @@ def test_one_error_that_names_the_partition(client, table, change, message):
     with pytest.raises((TypeError, ValueError), match=message):
         model.fit(parts[FEATURES], parts["rent"], parts["w"])
     assert not hasattr(model.to_local(), "model_")
-
-
-def test_columns_read_from_files_keep_their_partitions(client, table, tmp_path):
-    """Dask reads a single column in larger partitions, unless it is told not to."""
-    for k in range(4):
-        table[100 * k : 100 * (k + 1)].to_parquet(tmp_path / f"{k}.parquet")
-    read = dd.read_parquet(str(tmp_path))
-    numbers = table[["area", "rooms"]][:400]
-    expected = TSLRegressor(**PARAMETERS).fit(numbers, table["rent"][:400])
-    model = DaskTSLRegressor(client, **PARAMETERS).fit(read[["area", "rooms"]], read["rent"])
-    np.testing.assert_array_equal(model.to_local().predict(numbers), expected.predict(numbers))
 
 
 def test_partitions_of_other_types_count_as_one_column(client, table):

@@ -169,7 +169,7 @@ class ClusterTable:
         shares = Shares(self._client, coded, self._lengths)
         try:
             unit = self._unit(options, shares)
-            shares.order("measure", unit)
+            shares.tell("measure", unit)
             is_constant = self.extent.low == self.extent.high and not self._has_offset
             is_log = options.loss_function.link is LOG
             spread = self._target_unit(False, shares).scale if is_log else 1.0

@@ -44,12 +44,14 @@ class _Place:
 class Shares:
     """All shares of a fit. Orders go to all of them, one after the other.
 
+    An order that nothing comes back of waits for the next one: both go out in one round trip.
     Orders are kept: a worker that is lost has its share built anew elsewhere, and told them again.
     """
 
     def __init__(self, client: Any, coded: list[Any], n_rows: list[int]) -> None:
         self._client = client
         self._orders: list[bytes] = []
+        self._n_sent = 0
         self._lock = threading.RLock()
         self._n_ids = 0
         self._places = _places(coded, n_rows, self._slots())
@@ -61,13 +63,19 @@ class Shares:
             self._n_ids += 1
             return self._n_ids
 
+    def tell(self, name: str, *arguments: Any) -> None:
+        """Have all shares do something before what they are ordered next."""
+        with self._lock:
+            self._orders.append(pickle.dumps((name, arguments)))
+
     def order(self, name: str, *arguments: Any) -> list[Any]:
         """Have all shares do something; what each of them found."""
         with self._lock:
-            order, number = pickle.dumps((name, arguments)), len(self._orders)
-            self._orders.append(order)
+            self.tell(name, *arguments)
+            first, self._n_sent = self._n_sent, len(self._orders)
+            orders = self._orders[first:]
             return self._all(
-                [self._submit(place, shares.run, number, order) for place in self._places]
+                [self._submit(place, shares.run, first, orders) for place in self._places]
             )
 
     def sum(self, name: str, *arguments: Any) -> FloatArray:
@@ -137,12 +145,17 @@ class Shares:
         built = self._built(place)
         # It depends on the share being there, which is no argument of the orders.
         return self._client.submit(
-            _after, built, place.key, list(self._orders), workers=[place.worker], pure=False
+            _after,
+            built,
+            place.key,
+            self._orders[: self._n_sent],
+            workers=[place.worker],
+            pure=False,
         )
 
 
 def _after(built: int, key: str, orders: list[bytes]) -> Any:
-    return shares.catch_up(key, orders) if orders else built
+    return shares.run(key, 0, orders) if orders else built
 
 
 def _places(coded: list[Any], n_rows: list[int], slots: list[str]) -> list[_Place]:
@@ -195,7 +208,7 @@ class DaskCarrier:
         return None
 
     def each(self, function: Callable[..., None], *arguments: Any) -> None:
-        self._shares.order("each", self.number, function, *arguments)
+        self._shares.tell("each", self.number, function, *arguments)
 
     def total(self, function: Callable[..., FloatArray], *arguments: Any) -> FloatArray:
         return self._shares.sum("total", self.number, function, *arguments)
@@ -206,7 +219,7 @@ class DaskCarrier:
     def beside(self, others: Sequence[DaskCarrier]) -> DaskCarrier:
         together = DaskCarrier(self._shares, self._shares.new_id())
         numbers = [self.number, *(other.number for other in others)]
-        self._shares.order("beside", together.number, numbers)
+        self._shares.tell("beside", together.number, numbers)
         return together
 
 
@@ -274,7 +287,7 @@ class DaskRows:
         if self._is_one_block:
             return self.loaded.carrier(intercept, workers)
         carrier = DaskCarrier(self.shares, self.shares.new_id())
-        self.shares.order("carry", carrier.number, self.targets, intercept, self.shift)
+        self.shares.tell("carry", carrier.number, self.targets, intercept, self.shift)
         return carrier
 
     def half_way(self, carriers: Sequence[Carrier]) -> DaskRows | TrainingData:
@@ -283,7 +296,7 @@ class DaskRows:
             return self.loaded.half_way(carriers)
         targets = self.shares.new_id()
         numbers = [carrier.number for carrier in carriers if isinstance(carrier, DaskCarrier)]
-        self.shares.order("half_way", targets, numbers)
+        self.shares.tell("half_way", targets, numbers)
         return replace(self, targets=targets, looked_at=None)
 
     def class_masses(self, n_classes: int) -> FloatArray:
@@ -295,7 +308,7 @@ class DaskRows:
         if self._is_one_block:
             return self.loaded.one_class(k, offset)
         targets = self.shares.new_id()
-        self.shares.order("one_class", targets, k)
+        self.shares.tell("one_class", targets, k)
         some = self.some.one_class(k, offset)
         return replace(self, targets=targets, shift=offset, looked_at=some)
 

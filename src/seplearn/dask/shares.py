@@ -1,8 +1,8 @@
 """What a worker has: some consecutive blocks of rows, and where fits stand on them.
 
-A share does what it is told, one order after the other, and counts them: an order that comes twice
-is answered from memory, one that is out of turn is refused. So a share that was lost can be built
-again from its partitions and given all orders so far; it is then as it was, to the last bit.
+A share does what it is told, one order after the other, and counts them: orders that come twice
+are answered from memory, those that are out of turn are refused. So a share that was lost can be
+built again from its partitions and given all orders so far; it is then as it was, to the last bit.
 """
 
 from __future__ import annotations
@@ -63,16 +63,20 @@ class Share:
     last: Any = None
     lock: Any = field(default_factory=threading.Lock)
 
-    def follow(self, number: int, order: bytes) -> Any:
-        """Do what order ``number`` says, unless it was the last that was done."""
+    def follow(self, first: int, orders: list[bytes]) -> Any:
+        """Do what orders from number ``first`` on say, unless they were the last that were done.
+
+        What the last of them found is the answer.
+        """
         with self.lock:
-            if number == self.n_done - 1:
+            if first + len(orders) == self.n_done:
                 return self.last
-            if number != self.n_done:
-                raise LostShareError(f"order {number} after {self.n_done} others")
-            name, arguments = pickle.loads(order)  # sent by the client of the fit
-            self.last = getattr(self, name)(*arguments)
-            self.n_done += 1
+            if first != self.n_done:
+                raise LostShareError(f"order {first} after {self.n_done} others")
+            for order in orders:
+                name, arguments = pickle.loads(order)  # sent by the client of the fit
+                self.last = getattr(self, name)(*arguments)
+                self.n_done += 1
             return self.last
 
     def sum_of_rows(self, function: Callable[..., FloatArray], *arguments: Any) -> Any:
@@ -173,17 +177,9 @@ def build(
     return len(blocks)
 
 
-def run(key: str, number: int, order: bytes) -> Any:
-    """Have a share follow an order."""
-    return _share(key).follow(number, order)
-
-
-def catch_up(key: str, orders: list[bytes]) -> Any:
-    """Have a share follow all orders from the first; what the last one found."""
-    found = None
-    for number, order in enumerate(orders):
-        found = _share(key).follow(number, order)
-    return found
+def run(key: str, first: int, orders: list[bytes]) -> Any:
+    """Have a share follow orders, of which the first has this number."""
+    return _share(key).follow(first, orders)
 
 
 def forget(keys: list[str]) -> None:
