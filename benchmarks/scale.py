@@ -104,8 +104,8 @@ def _lightgbm_on_cluster(client: Any, table: Any) -> tuple[Any, dict[str, Any]]:
     import lightgbm
 
     model = lightgbm.DaskLGBMRegressor(client=client, **LIGHTGBM)
-    X = table.drop(columns="y").to_dask_array(lengths=True)
-    return model.fit(X, table["y"].to_dask_array(lengths=True)).to_local(), {}
+    rows = table.to_dask_array(lengths=True)  # the target is the last column
+    return model.fit(rows[:, :-1], rows[:, -1]).to_local(), {}
 
 
 def _seplearn_on_cluster(client: Any, table: Any) -> tuple[Any, dict[str, Any]]:
@@ -149,19 +149,31 @@ class _Wire:
         }
 
 
-def measure(rows: int, ways: list[str], workers: int) -> dict[str, Any]:
-    """Some ways, one after the other."""
+def measure(rows: int, ways: list[str], workers: int) -> None:
+    """Some ways, one after the other; each is written down as soon as it is known."""
     with tempfile.TemporaryDirectory() as folder:
         write_parts(Path(folder), rows, COLUMNS)
-        found = {}
         for way in ways:
             command = [sys.executable, "-m", "benchmarks.scale", "--one", way, folder]
             done = subprocess.run(
                 [*command, "--workers", str(workers)], stdout=subprocess.PIPE, text=True, check=True
             )
-            found[way] = json.loads(done.stdout.splitlines()[-1])
-            print(rows, way, found[way], flush=True)
-    return found
+            found = json.loads(done.stdout.splitlines()[-1])
+            print(rows, way, found, flush=True)
+            _keep(rows, way, found | {"commit": machine.commit()}, workers)
+
+
+def _keep(rows: int, way: str, found: dict[str, Any], workers: int) -> None:
+    """Put what was measured into the result file, beside what is there."""
+    tables: dict[str, Any] = {}
+    if RESULTS.exists():
+        tables = json.loads(RESULTS.read_text(encoding="utf-8"))["tables"]
+    tables.setdefault(str(rows), {})[way] = found
+    whole = {
+        "columns": COLUMNS, "workers": workers, "settings": SETTINGS, "lightgbm": LIGHTGBM,
+        "machine": machine.describe("seplearn", "lightgbm", "distributed"), "tables": tables,
+    }  # fmt: skip
+    RESULTS.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -174,18 +186,8 @@ def main() -> None:
     if given.one:
         print(json.dumps(one_fit(given.one[0], Path(given.one[1]), given.workers)))
         return
-    tables: dict[str, Any] = {}
-    if RESULTS.exists():
-        tables = json.loads(RESULTS.read_text(encoding="utf-8"))["tables"]
     for rows in given.rows:
-        found = measure(rows, given.ways, given.workers)
-        tables[str(rows)] = tables.get(str(rows), {}) | found
-        whole = {
-            "columns": COLUMNS, "workers": given.workers, "settings": SETTINGS,
-            "lightgbm": LIGHTGBM, "commit": machine.commit(), "tables": tables,
-            "machine": machine.describe("seplearn", "lightgbm", "distributed"),
-        }  # fmt: skip
-        RESULTS.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+        measure(rows, given.ways, given.workers)
 
 
 if __name__ == "__main__":

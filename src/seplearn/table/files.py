@@ -6,6 +6,7 @@ import glob
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -196,7 +197,8 @@ def _of_file(path: Path) -> _Source:
         with path.open("rb") as file:
             kind = _MAGIC.get(file.read(4), "csv")
         (fragment,) = dataset.dataset(str(path), format=kind).get_fragments()
-        return _Source(str(path), fragment.physical_schema, _reader(fragment, None))
+        read = partial(_read_parquet, path) if kind == "parquet" else _reader(fragment, None)
+        return _Source(str(path), fragment.physical_schema, read)
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} cannot be read as a table: {error}") from error
 
@@ -229,8 +231,23 @@ def _of_dataset(source: Any) -> list[_Source]:
     return sources
 
 
+def _read_parquet(path: Path, names: list[str]) -> Iterator[Any]:
+    """Batches of a file, decoded one by one: a scan would have read all of it ahead."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path, pre_buffer=False) as file:
+        yield from file.iter_batches(_ROWS_READ, columns=names)
+
+
 def _reader(fragment: Any, schema: Any) -> Callable[[list[str]], Iterable[Any]]:
-    return lambda names: _scan(fragment, names, schema)
+    return lambda names: _scan_by_row_group(fragment, names, schema)
+
+
+def _scan_by_row_group(fragment: Any, names: list[str], schema: Any) -> Iterator[Any]:
+    """Batches of a part of a dataset; of Parquet a row group is scanned after the other."""
+    split = getattr(fragment, "split_by_row_group", None)
+    for part in [fragment] if split is None else split():
+        yield from _scan(part, names, schema)
 
 
 def _scan(source: Any, names: list[str], schema: Any = None) -> Iterable[Any]:
