@@ -93,8 +93,8 @@ def markdown(rows: list[dict[str, Any]]) -> str:
     cores = sorted({row["cores"] for row in rows if row["status"] == "ok"})
     what = (
         f"Generated tables, defaults of every model, {' or '.join(map(str, cores))} core(s) for "
-        "each fit, one after the other. CPU times and memory are given as multiples of ours; below 1 "
-        "is better for the rival. Where several splits were measured it is their median, of ours "
+        "each fit, one after the other. CPU times and memory are given as multiples of ours; below "
+        "1 is better for the rival. Where several splits were measured it is their median, of ours "
         "with the range: its time depends on how many stages it chooses. Memory is the peak of the "
         "process, table included."
     )

@@ -267,7 +267,7 @@ def test_counts_are_told_beside_the_true_rate():
 
 def test_distinct_rows_are_taken_once(monkeypatch):
     table = pd.DataFrame({"a": [1, 1, 1, 2], "b": pd.Categorical(["x", "x", "x", "y"])})
-    given = problems.Problem(table, np.array([0.0, 0.0, 1.0, 0.0]))
+    given = Problem(table, np.array([0.0, 0.0, 1.0, 0.0]))
     monkeypatch.setitem(problems.MADE, "twice", problems.Made(lambda: given))
     found = problems.load("distinct:made:twice", None)
     assert found.X["a"].tolist() == [1, 1, 2]

@@ -11,6 +11,7 @@ from seplearn._workers import SerialWorkers, ThreadWorkers
 from seplearn.fitting.carriers import LocalCarrier
 from seplearn.fitting.joint import rows
 from seplearn.losses import Huber
+from seplearn.table import blocks
 
 N_BINS = (5, 7)
 OFFSET = np.array([0, 5, 12])
@@ -55,7 +56,7 @@ def every_sum(carrier):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 40)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 40)
 
 
 SERIAL = SerialWorkers(np.zeros(1, dtype=np.bool_))
@@ -64,7 +65,7 @@ SERIAL = SerialWorkers(np.zeros(1, dtype=np.bool_))
 def test_sums_over_several_blocks_are_those_of_one(monkeypatch):
     whole = make_carrier(SERIAL)
     assert len(whole.blocks) == 1
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 40)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 40)
     parts = make_carrier(SERIAL)
     assert [len(block.weight) for block in parts.blocks] == [40, 40, 40, 40, 40, 30]
     for one, several in zip(every_sum(whole), every_sum(parts), strict=True):

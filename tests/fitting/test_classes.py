@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seplearn._workers import SerialWorkers
-from seplearn.fitting.joint import classes, rows
+from seplearn.fitting.joint import classes
 from seplearn.fitting.joint.classes import ClassFits, class_constants, constant_models, of_class
 from seplearn.fitting.joint.fit import JointFit
 from seplearn.losses import ClassLogLoss
 from seplearn.losses.log_loss import OF_SEVERAL_CLASSES
 from seplearn.model.stage import Stage
+from seplearn.table import blocks
 from tests import naive, naive_sweep
 from tests.fitting.small_fits import options, random_branch, small_data, split, twin
 
@@ -130,7 +131,7 @@ def test_the_loss_of_a_class_moves_as_that_of_all():
     offset = -np.logaddexp(sums[:, 0], sums[:, 2])
     loss = asked().loss_function
     moved = sums + rng.normal(size=(50, 1)) * np.array([0.0, 1.0, 0.0])
-    of_one = [loss.of_rows(own.target, s[:, 1] + offset) for s in (sums, moved)]
+    of_one = [loss.of_rows(own.some.target, s[:, 1] + offset) for s in (sums, moved)]
     of_all = [ClassLogLoss().of_rows(data.target, s) for s in (sums, moved)]
     np.testing.assert_allclose(np.subtract(*of_one), np.subtract(*of_all), atol=1e-12)
 
@@ -173,7 +174,7 @@ def test_a_class_without_rows_stays_a_constant():
 
 
 def test_classes_share_the_bins_of_the_rows(monkeypatch):
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 50)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 50)
     data = class_data(120)
     fits = new_fits(data)
     first, *others = [[block.codes for block in fit._carrier.blocks] for fit in fits.fits]
@@ -182,7 +183,7 @@ def test_classes_share_the_bins_of_the_rows(monkeypatch):
         assert all(a is b for a, b in zip(first, codes, strict=True))
     whole = new_fits(data, main_effects=True)
     fits = new_fits(data, main_effects=True)
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 1 << 16)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 1 << 16)
     fits._sweep(3, 1.0)
     whole._sweep(3, 1.0)
     np.testing.assert_allclose(fits.sums, whole.sums, atol=1e-6)

@@ -15,10 +15,10 @@ from seplearn._workers import ThreadWorkers
 from seplearn.fitting import growth
 from seplearn.fitting.growth import Validation
 from seplearn.fitting.joint import fit as joint_fit
-from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.fit import JointFit
 from seplearn.fitting.selection import ErrorPath, HeldOut
 from seplearn.losses import SquaredError
+from seplearn.table import blocks
 from seplearn.table.columns import open_table
 from tests.fitting.small_fits import options, small_data
 
@@ -42,7 +42,7 @@ TWO = PLAIN | {"n_starts": 2}
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 100)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 100)
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(case):
 
 def test_rows_in_blocks_give_the_same_model_up_to_rounding(monkeypatch):
     whole = TSLRegressor(**PLAIN, early_stopping=False).fit(X, Y)
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 100)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 100)
     parts = TSLRegressor(**PLAIN, early_stopping=False).fit(X, Y)
     np.testing.assert_allclose(parts.predict(X), whole.predict(X), atol=1e-6)
 
@@ -217,7 +217,7 @@ def test_the_fits_that_promise_least_error_are_averaged(seen, n_starts):
     np.testing.assert_allclose(model.predict(X), NOISY.std() * said, rtol=1e-9)
     stages = sum(len(fit.curves.stages) for fit in last_sweeps)
     assert len(model.stages_) == stages
-    half_way = 0.5 * (NOISY / NOISY.std() + np.mean([fit.predictions for fit in first], axis=0))
+    half_way = 0.5 * (NOISY / NOISY.std() + np.mean([fit._eta for fit in first], axis=0))
     chosen = model.size_paths_[0].chosen
     assert len(model.history_) == chosen * n_starts
     for start, (k, fit) in enumerate(zip(kept, last_sweeps, strict=True)):
@@ -542,6 +542,6 @@ def test_a_fit_goes_on_where_it_was_with_other_rows(monkeypatch):
 
     monkeypatch.setattr(JointFit, "going_on_with", watched)
     model = TSLRegressor(**PLAIN | {"n_stages": 2}).fit(X, Y)
-    assert [n for n, _ in went_on] == [len(fit.data.target) for _, fit in went_on]
+    assert [n for n, _ in went_on] == [fit.data.n_rows for _, fit in went_on]
     assert len(went_on) == 5 + 1  # and that which took over the curves of the last sweeps
     assert model.score(X, Y) > 0.9

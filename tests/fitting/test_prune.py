@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.prune import Pruning, fold, prune
 from seplearn.model.stage import Stage
+from seplearn.table import blocks
 from tests import naive_sweep
 from tests.fitting.small_fits import (
     AXES,
@@ -86,7 +86,7 @@ def assert_like(fit, data, oracle):
 @pytest.mark.parametrize("directions", [FREE, DIRECTIONS])
 @pytest.mark.parametrize("block", [17, 1000])
 def test_pruning_is_that_of_the_oracle(folds, drops, directions, block, monkeypatch):
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", block)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", block)
     for seed in range(3):
         fit, data = fitted(seed, directions=directions)
         stages = fit.curves.stages

@@ -11,7 +11,6 @@ from scipy.optimize import nnls
 
 from seplearn._workers import SerialWorkers
 from seplearn.fitting.joint import fit as joint_fit
-from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.fit import (
     JointFit,
     constant_model,
@@ -22,6 +21,7 @@ from seplearn.fitting.joint.fit import (
 from seplearn.fitting.stagewise import fit_stage
 from seplearn.losses import LOSSES
 from seplearn.model.stage import Stage
+from seplearn.table import blocks
 from seplearn.table.binning import CategoricalAxis
 from tests import naive_sweep
 from tests.fitting.small_fits import (
@@ -311,7 +311,7 @@ def test_a_move_is_sweeps_with_other_weights_and_learns_nothing(main_effects):
 @pytest.mark.parametrize("main_effects", [False, True])
 @pytest.mark.parametrize("block", [17, 1000])
 def test_a_fit_goes_back_to_a_snapshot_and_its_rows_follow(main_effects, block, monkeypatch):
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", block)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", block)
     data = small_data()
     fit = started(data, main_effects=main_effects)
     fit.refine(1, rate=1.0)
@@ -327,8 +327,8 @@ def test_a_fit_goes_back_to_a_snapshot_and_its_rows_follow(main_effects, block, 
             np.testing.assert_allclose(now, array, rtol=1e-9, atol=1e-9)
         np.testing.assert_array_equal(fit.model().predict(data.codes), predicted)
         np.testing.assert_allclose(fit._residual, data.target - predicted, atol=1e-9)
-        blocks = [block.residual for block in fit._carrier.blocks]
-        np.testing.assert_array_equal(np.concatenate(blocks), fit._residual)
+        parts = [block.residual for block in fit._carrier.blocks]
+        np.testing.assert_array_equal(np.concatenate(parts), fit._residual)
         fit.refine(1, rate=1.0)
 
 

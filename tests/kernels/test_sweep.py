@@ -18,6 +18,7 @@ from seplearn.fitting.joint.sweep import Rules as SweepRules
 from seplearn.fitting.joint.sweep import sweep
 from seplearn.losses import Huber, LogLoss, SquaredError
 from seplearn.losses.power import Poisson
+from seplearn.table import blocks
 from seplearn.table.binning import Bins, CategoricalAxis, NumericAxis
 from tests import naive_sweep
 from tests.naive_sweep import Axis, Fit, Rules, Stage
@@ -357,7 +358,7 @@ def test_a_sweep_that_is_stopped_on_its_way_ends_with_the_stage():
 
 
 def test_rows_in_blocks_are_the_same_rows(monkeypatch):
-    monkeypatch.setattr(rows, "ROWS_PER_BLOCK", 17)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 17)
     carrier, *_ = refined(random_fit(3))
     assert [len(block.weight) for block in carrier.blocks] == [17, 17, 17, 9]
     for name in ("plain", "huber", "main effects"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from seplearn import TSLRegressor, datasets, explain
 from seplearn.cli.text import note
-from seplearn.fitting.joint.rows import ROWS_PER_BLOCK
+from seplearn.table.blocks import ROWS_PER_BLOCK
 
 # Some kernels are for bins that a byte does not tell apart, some for rows in several blocks.
 _MANY_BINS = 300

@@ -5,6 +5,7 @@ The parameters of the estimator are options: names, rules, defaults and texts co
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import re
 import shlex
@@ -22,6 +23,7 @@ import pyarrow.compute as pc
 
 from seplearn._params import CLASSIFIER_PARAMETERS, TSL_PARAMETERS, Parameter
 from seplearn._rules import Choice, Flag, Interval, Rule, WordOr
+from seplearn._spill import Spill
 from seplearn.cli.cells import (
     NumberReader,
     TrainingCells,
@@ -51,9 +53,11 @@ from seplearn.explain.axes import count
 from seplearn.losses import LOSSES
 from seplearn.losses.links import LOG
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
+from seplearn.table.files import file_paths, open_files
 from seplearn.table.schema import OffsetColumn
 
 _LONGEST_DATE = 200
+_HASHED_AT_ONCE = 1 << 20
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # Defaults that differ from those of the estimator.
@@ -173,7 +177,7 @@ def _in_a_shell(text: str) -> str:
 
 
 @click.command(cls=TwoSections)
-@click.argument("table")
+@click.argument("tables", metavar="TABLE...", nargs=-1, required=True)
 @click.option("--target", required=True, help="The column to predict.")
 @click.option(
     "--task",
@@ -242,7 +246,7 @@ def _in_a_shell(text: str) -> str:
 )
 @estimator_options
 def fit(
-    table: str, target: str, task: str, output: str | None, exclude: tuple[str, ...],
+    tables: tuple[str, ...], target: str, task: str, output: str | None, exclude: tuple[str, ...],
     categorical: tuple[str, ...], missing: tuple[str, ...], weight: str | None,
     exposure: str | None, offset: str | None, class_weight: str | None,
     monotone: tuple[str, ...], validation: str, date: str | None, hash_table: bool, quiet: bool,
@@ -257,21 +261,29 @@ def fit(
     seplearn fit flats.csv --target rent -o rent.tsl
     seplearn fit flats.csv --target rent --stages 2 --monotone area=up
     seplearn fit policies.csv --target claims --task count --exposure years
+    seplearn fit 'part-*.parquet' --target rent -o rent.tsl
+
+    Several tables with the same columns, a pattern or a folder are read part by part, as pyarrow
+    reads them, and need not fit into memory; the error is then measured on --validation TABLE only.
     """  # noqa: D301
     if quiet and verbose:
         raise ValueError("--quiet must not be given together with --verbose")
     if output is not None:
-        check_output(output, (table, validation))
-    origin = _origin(table, date, hash_table, exclude)
+        check_output(output, (*tables, validation))
+    origin = _origin(tables, date, hash_table, exclude)
     share, constraints = _share(validation), directions(monotone)
     roles = _Roles(target, weight, _offset(exposure, offset), exclude, categorical, missing, task)
-    held_out = [] if share is not None else column_names(_in_a_file(validation))
-    data = _training_columns(_read(table, roles), roles)
     parameters |= {
         "categorical_features": list(categorical) or "auto",
         "monotonic_cst": constraints,
         "verbose": verbose or (not quiet and is_terminal(sys.stderr)),
     }
+    if _are_parts(tables):
+        _fit_parts(tables, roles, validation, class_weight, output, origin, parameters)
+        return
+    (table,) = tables
+    held_out = [] if share is not None else column_names(_in_a_file(validation))
+    data = _training_columns(_read(table, roles), roles)
     model = _estimator(data, task, class_weight, parameters)
     _check_exposure(model, roles.offset)
     if share is None:
@@ -300,7 +312,7 @@ def fit(
 
 
 def _origin(
-    table: str, date: str | None, hash_table: bool, exclude: tuple[str, ...]
+    tables: tuple[str, ...], date: str | None, hash_table: bool, exclude: tuple[str, ...]
 ) -> dict[str, Any]:
     """What a model is to remember of where it comes from, beside what its fit knows."""
     origin: dict[str, Any] = {"excluded": tuple(exclude)}
@@ -311,11 +323,106 @@ def _origin(
             raise ValueError(f"--date must be {rule}, got {date!r}")
         origin["date"] = text
     if hash_table:
-        if table == PIPE:
+        if PIPE in tables:
             raise ValueError("--hash-table needs a table in a file, got a pipe")
-        with Path(table).open("rb") as file:
-            origin["table_sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
+        origin["table_sha256"] = _hash_of(file_paths(list(tables)))
     return origin
+
+
+def _hash_of(paths: list[Path]) -> str:
+    """SHA-256 of a file, or of several one after the other, as ``cat`` puts them."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            while piece := file.read(_HASHED_AT_ONCE):
+                digest.update(piece)
+    return digest.hexdigest()
+
+
+def _are_parts(tables: tuple[str, ...]) -> bool:
+    """Whether several tables, a pattern or a folder are meant."""
+    first = Path(tables[0])
+    is_pattern = glob.has_magic(tables[0]) and not first.exists()
+    return len(tables) > 1 or first.is_dir() or is_pattern
+
+
+def _fit_parts(
+    tables: tuple[str, ...],
+    roles: _Roles,
+    validation: str,
+    class_weight: str | None,
+    output: str | None,
+    origin: dict[str, Any],
+    parameters: dict[str, Any],
+) -> None:
+    """Fit a model to tables that are read part by part."""
+    share = _share(validation)
+    if roles.missing:
+        raise ValueError(
+            "--missing is for a single table, whose cells are read as texts, got several, which "
+            "pyarrow reads part by part: let such cells be empty instead"
+        )
+    if share and "validation" in _given({"validation": share}):
+        raise ValueError(
+            "--validation must be a table, or 0, where TABLE is several, got a share of their rows"
+        )
+    with Spill() as spill:
+        files = open_files(list(tables), spill.path)
+    for option, names in roles.by_option.items():
+        for name in names:
+            files.check_column(option, name)
+    features = [n for n in files.names if n not in (*roles.no_features, *roles.exclude)]
+    if share is None:
+        others = [] if roles.offset is None else [roles.offset.name]
+        check_columns(validation, [roles.target, *features, *others], column_names(validation))
+    model = _estimator_of(roles, files.kind(roles.target), class_weight, parameters)
+    _check_exposure(model, roles.offset)
+    added: dict[str, Any] = (
+        {} if roles.offset is None else {roles.offset.argument: roles.offset.name}
+    )
+    model.fit_files(
+        list(tables), roles.target, sample_weight=roles.weight, features=features, **added
+    )
+    model.set_params(verbose=0)
+    assert model.provenance_ is not None  # it was fitted here
+    model.provenance_ = replace(model.provenance_, **origin)
+    if share is None:
+        rows = with_target(model, validation, roles.target, (), roles.offset)
+        model.evaluation_ = model.evaluate(rows.features, rows.y, offset=rows.offset)
+    if output is not None:
+        model.save(output)
+    say(f"{printable(roles.target)} from {model.n_features_in_} features\n")
+    say(model_text(model))
+    if model.evaluation_ is not None:
+        say(f"\nerror ({validation}): {evaluation_text(model.evaluation_)}")
+    say("not saved: -o model.tsl does it" if output is None else f"saved to {output}", err=True)
+
+
+def _estimator_of(
+    roles: _Roles, kind: str, class_weight: str | None, parameters: dict[str, Any]
+) -> TSLRegressor | TSLClassifier:
+    """What is to be fitted to a target of this kind."""
+    is_class = roles.task == "classification"
+    if is_class or (roles.task == "auto" and kind in ("text", "truth value")):
+        known = {parameter.name for parameter in CLASSIFIER_PARAMETERS}
+        foreign = [_option(name) for name in _given(parameters) if name not in known]
+        if foreign:
+            raise ValueError(f"{foreign[0]} is for numbers, but {roles.target!r} holds classes")
+        own = {name: value for name, value in parameters.items() if name in known}
+        return TSLClassifier(class_weight=class_weight, **own)
+    if class_weight is not None:
+        raise ValueError(f"--class-weight is for classes, but {roles.target!r} holds numbers")
+    return TSLRegressor(**(parameters | _loss_of(roles.task, parameters)))
+
+
+def _loss_of(task: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The loss that a task has, if it has one of its own."""
+    if task != "count":
+        return {}
+    if "loss" in _given(parameters) and parameters["loss"] != _COUNT_LOSS:
+        loss = parameters["loss"]
+        raise ValueError(f"--task count has the loss {_COUNT_LOSS}, got --loss {loss}")
+    return {"loss": _COUNT_LOSS}
 
 
 def _offset(exposure: str | None, offset: str | None) -> OffsetColumn | None:
@@ -341,11 +448,7 @@ def _estimator(
         return TSLClassifier(class_weight=class_weight, **own)
     if class_weight is not None:
         raise ValueError(f"--class-weight is for classes, but {data.target!r} holds numbers")
-    if task == "count":
-        if "loss" in _given(parameters) and parameters["loss"] != _COUNT_LOSS:
-            loss = parameters["loss"]
-            raise ValueError(f"--task count has the loss {_COUNT_LOSS}, got --loss {loss}")
-        parameters = parameters | {"loss": _COUNT_LOSS}
+    parameters = parameters | _loss_of(task, parameters)
     _check_domain(data, parameters)
     if task == "auto" and len(np.unique(data.y)) == 2:
         note(
@@ -566,21 +669,25 @@ class _Roles:
     task: str
 
     def __post_init__(self) -> None:
-        given = {
-            "--target": (self.target,),
-            "--weight": (self.weight,) if self.weight else (),
-            self._offset_option: (self.offset.name,) if self.offset else (),
-            "--exclude": self.exclude,
-            "--categorical": self.categorical,
-        }
         first: dict[str, str] = {}
-        for option, names in given.items():
+        for option, names in self.by_option.items():
             for name in names:
                 other = first.setdefault(name, option)
                 if other != option:
                     raise ValueError(
                         f"{option} must not name a column that {other} names, got {name!r}"
                     )
+
+    @property
+    def by_option(self) -> dict[str, tuple[str, ...]]:
+        """The columns that each option names."""
+        return {
+            "--target": (self.target,),
+            "--weight": (self.weight,) if self.weight else (),
+            self._offset_option: (self.offset.name,) if self.offset else (),
+            "--exclude": self.exclude,
+            "--categorical": self.categorical,
+        }
 
     @property
     def _offset_option(self) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,25 +20,35 @@ from seplearn._params import (
     check_parameters,
     documented,
 )
+from seplearn._spill import Spill
 from seplearn.estimators.base import SeparationClassifier, restored_on_failure
 from seplearn.estimators.class_view import ClassView
-from seplearn.estimators.rows import Asked, check_callback, fit_rows
+from seplearn.estimators.files import (
+    FeatureRows,
+    Outcomes,
+    Roles,
+    read_outcomes,
+    stored_rows,
+)
+from seplearn.estimators.rows import Asked, check_callback, checked_options, fit_data, fit_rows
 from seplearn.fitting.options import LOG_LOSS
 from seplearn.fitting.progress import Callback
-from seplearn.kernels.arrays import FloatArray
+from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.losses import LogLoss, Loss
 from seplearn.losses.links import LOGIT, class_shares
 from seplearn.model.classes import ClassModels
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.model.provenance import Provenance
 from seplearn.model.reading import brief
+from seplearn.table.blocks import blocked_sum
 from seplearn.table.columns import is_missing, read_target, target_name
+from seplearn.table.files import open_files
 from seplearn.table.schema import Schema
 from seplearn.table.training import (
     EvalRows,
-    TrainingRows,
     eval_rows,
     known_rows,
+    total_weight,
     training_rows,
 )
 
@@ -166,30 +177,145 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         check_parameters(CLASSIFIER_PARAMETERS, self.get_params(deep=False))
         check_callback(callback)
         name = target_name(y)
-        labels = _labels(y)
-        classes, numbers = _numbered(labels)
-        _check_constraints(self.monotonic_cst, classes)
-        _check_offset(offset, len(classes))
-        weights = _class_weights(self.class_weight, classes, labels)
+        labels = labels_of(y)
+        classes, numbers = numbered(labels)
+        self._check_classes(classes, offset)
+        counts = np.bincount(numbers.astype(np.int64)).astype(np.float64)
+        weights = class_weights(self.class_weight, classes, counts)
         rows = training_rows(X, numbers, sample_weight, groups, offset)
-        _check_all_weighed(rows, classes)
+        check_all_weighed(np.unique(rows.y).astype(np.int64), classes)
         rows = rows._replace(weight=rows.weight * weights[rows.y.astype(np.int64)])
         schema = Schema.of(rows.table, name)
         held_out = None
         if eval_set is not None:
-            held_out = _eval_rows(eval_set, schema, classes, offset is not None)
-        provenance = Provenance.of_fit(len(rows.y), float(rows.weight.sum()))
+            held_out = class_eval_rows(eval_set, schema, classes, offset is not None)
+        provenance = Provenance.of_fit(len(rows.y), total_weight(rows.weight))
+        start = self._start_of_classes(schema, classes)
+        earlier = [] if start is None else self.history_
+        asked = Asked(eval_set, groups, offset)
+        parameters = self._class_parameters(classes)
+        model, history = fit_rows(rows, parameters, asked, held_out, callback, start)
+        self._store(schema, model, [*earlier, *history], provenance)
+        self.classes_ = classes
+
+    def _check_classes(self, classes: NDArray[Any], offset: Any) -> None:
+        _check_constraints(self.monotonic_cst, classes)
+        _check_offset(offset, len(classes))
+
+    def _class_parameters(self, classes: NDArray[Any]) -> dict[str, Any]:
+        """The parameters of a fit to so many classes."""
         parameters = self._plain_parameters() | {"loss": LOG_LOSS, "n_classes": len(classes)}
         del parameters["class_weight"]
+        return parameters
+
+    def _start_of_classes(self, schema: Schema, classes: NDArray[Any]) -> Any:
+        """The model of the same classes that another fit goes on from, if there is one."""
         start = self._start(schema, self._loss)
         if start is not None and self.classes_.tolist() != classes.tolist():
             raise ValueError(
                 "y must have the classes of the fit that warm_start goes on from, "
                 f"{self.classes_.tolist()}, got {classes.tolist()}"
             )
+        return start
+
+    def fit_files(
+        self,
+        files: Any,
+        target: str,
+        *,
+        sample_weight: str | None = None,
+        offset: str | None = None,
+        groups: str | None = None,
+        features: Sequence[str] | None = None,
+        eval_set: Any = None,
+        callback: Callback | None = None,
+        temporary_folder: str | os.PathLike[str] | None = None,
+    ) -> TSLClassifier:
+        """Fit the model to a table in files that need not fit into memory.
+
+        The files are read part by part: the target once, the features twice, for bins and for the
+        bin of every value, a byte or two that is kept in a temporary folder. The model is the one
+        that ``fit`` makes of the same rows in the same order, to the last bit, if no column of
+        numbers has more than 131,072 distinct values; of one that has, quantiles are close to
+        exact ones.
+
+        Parameters
+        ----------
+        files : path, pattern, list of them, pyarrow Dataset or polars LazyFrame
+            Parquet, Arrow IPC or CSV files with the same columns; those of a pattern or a folder
+            in the order of their names.
+        target : str
+            The column to predict.
+        sample_weight, offset, groups : str, optional
+            Columns with what ``fit`` takes as arrays.
+        features : list of str, optional
+            The columns to predict from; all others than those named above if not given.
+        eval_set : pair (X, y), optional
+            As in ``fit``: tables in memory.
+        callback : callable, optional
+            As in ``fit``.
+        temporary_folder : str or path, optional
+            Where the temporary folder is made; by default where the system has such folders. It is
+            gone when the fit ends.
+
+        Returns
+        -------
+        TSLClassifier
+            The fitted estimator itself.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from seplearn import TSLClassifier, datasets
+        >>> X, y = datasets.rents(600, random_state=0)
+        >>> table = X.assign(dear=y > 900.0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for k in range(3):
+        ...         path = pathlib.Path(folder) / f"part-{k}.parquet"
+        ...         table[200 * k : 200 * (k + 1)].to_parquet(path)
+        ...     model = TSLClassifier(n_stages=1, random_state=0)
+        ...     model = model.fit_files(f"{folder}/part-*.parquet", target="dear")
+        >>> same = TSLClassifier(n_stages=1, random_state=0).fit(X, table["dear"])
+        >>> bool((model.predict(X) == same.predict(X)).all())
+        True
+        """
+        roles = Roles(target, sample_weight, offset, features, groups)
+        with restored_on_failure(self), Spill(temporary_folder) as spill:
+            self._fit_files(files, roles, eval_set, callback, spill)
+        return self
+
+    def _fit_files(
+        self, files: Any, roles: Roles, eval_set: Any, callback: Callback | None, spill: Spill
+    ) -> None:
+        check_parameters(CLASSIFIER_PARAMETERS, self.get_params(deep=False))
+        check_callback(callback)
+        rows = open_files(files, spill.path)
+        columns = FeatureRows(rows, roles.check(rows))
+        schema = columns.schema(roles)
+        given = read_outcomes(rows, roles, spill, classes=True)
+        classes, numbers, counts = _numbered_anew(given)
+        self._check_classes(classes, roles.offset)
+        held_out = None
+        if eval_set is not None:
+            held_out = class_eval_rows(eval_set, schema, classes, roles.offset is not None)
+        start = self._start_of_classes(schema, classes)
+        weights = class_weights(self.class_weight, classes, counts)
+        outcomes = columns.used(given, spill)
+        weighed = outcomes.relabelled(numbers, weights)
+        check_all_weighed(weighed, classes)
+        options, categorical = checked_options(
+            columns.head,
+            self._class_parameters(classes),
+            Asked(eval_set, roles.groups, roles.offset),
+            start,
+        )
+        unit = options.loss_function.unit(outcomes.y, outcomes.weight, options.fit_intercept)
+        model, history = fit_data(
+            lambda _: stored_rows(columns, outcomes, categorical, options, unit, spill),
+            options, unit, held_out, outcomes.numbered_groups(), callback,
+        )  # fmt: skip
         earlier = [] if start is None else self.history_
-        asked = Asked(eval_set, groups, offset)
-        model, history = fit_rows(rows, parameters, asked, held_out, callback, start)
+        provenance = Provenance.of_fit(len(outcomes.y), total_weight(outcomes.weight))
         self._store(schema, model, [*earlier, *history], provenance)
         self.classes_ = classes
 
@@ -339,7 +465,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         return result
 
     def _outcomes(self, y: Any) -> FloatArray:
-        labels = _labels(y, may_be_missing=True)
+        labels = labels_of(y, may_be_missing=True)
         known = np.array([not is_missing(label) for label in labels.tolist()])
         numbers = np.full(len(labels), np.nan)
         numbers[known] = _numbers(labels[known], self.classes_, "y")
@@ -364,7 +490,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         return labels
 
 
-def _labels(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
+def labels_of(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
     """The labels of all rows."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
@@ -387,7 +513,7 @@ def _labels(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
     return labels
 
 
-def _numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], FloatArray]:
+def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], FloatArray]:
     """The classes, sorted, and the number of that of every row."""
     try:
         classes, numbers = np.unique(labels, return_inverse=True)
@@ -419,9 +545,21 @@ def _check_offset(offset: Any, n_classes: int) -> None:
         )
 
 
-def _class_weights(given: Any, classes: NDArray[Any], labels: NDArray[Any]) -> FloatArray:
-    """A weight per class, as many rows as before in all."""
-    counts = np.array([np.sum(labels == label) for label in classes], dtype=np.float64)
+def _numbered_anew(given: Outcomes) -> tuple[NDArray[Any], FloatArray, FloatArray]:
+    """The classes, sorted; the number of each label among them; and how many rows have a class."""
+    assert given.labels is not None
+    # More than one row of each, as classes have: labels that are all different look like numbers.
+    classes, numbers = numbered(labels_of(np.repeat(given.labels, 3)))
+    order = numbers[::3]
+    counts = np.zeros(len(classes))
+    counts[order.astype(np.int64)] = blocked_sum(
+        lambda y: np.bincount(y.astype(np.int64), minlength=len(classes)), given.y
+    )
+    return classes, order, counts
+
+
+def class_weights(given: Any, classes: NDArray[Any], counts: FloatArray) -> FloatArray:
+    """A weight per class, of which so many rows are; as many rows as before in all."""
     if given is None:
         return np.ones(len(classes))
     if isinstance(given, Mapping):
@@ -435,8 +573,8 @@ def _class_weights(given: Any, classes: NDArray[Any], labels: NDArray[Any]) -> F
     return weights
 
 
-def _check_all_weighed(rows: TrainingRows, classes: NDArray[Any]) -> None:
-    weighed = np.unique(rows.y).astype(np.int64)
+def check_all_weighed(weighed: IntArray, classes: NDArray[Any]) -> None:
+    """Raise for a class without any row of positive weight."""
     if len(weighed) == 1:
         only = classes.tolist()[int(weighed[0])]
         raise ValueError(
@@ -450,11 +588,13 @@ def _check_all_weighed(rows: TrainingRows, classes: NDArray[Any]) -> None:
         )
 
 
-def _eval_rows(eval_set: Any, schema: Schema, classes: NDArray[Any], with_offset: bool) -> EvalRows:
+def class_eval_rows(
+    eval_set: Any, schema: Schema, classes: NDArray[Any], with_offset: bool
+) -> EvalRows:
     """The rows of an ``eval_set``, whose labels must be known."""
     given = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
     if isinstance(given, (tuple, list)) and len(given) > 1:
-        given = (given[0], _numbers(_labels(given[1]), classes, "eval_set: y"), *given[2:])
+        given = (given[0], _numbers(labels_of(given[1]), classes, "eval_set: y"), *given[2:])
     return eval_rows(given, schema, with_offset)
 
 

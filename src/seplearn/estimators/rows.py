@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -9,18 +10,19 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from seplearn._errors import wrong_type
-from seplearn._workers import ThreadWorkers, n_threads
+from seplearn._workers import ThreadWorkers, Workers, n_threads
 from seplearn.fitting.fit import check_options, fit_model, make_validation
-from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.options import AllRows, FitOptions, TrainingData
 from seplearn.fitting.progress import Callback, Progress
 from seplearn.fitting.reference import reference_rows
-from seplearn.kernels.arrays import BoolArray
+from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.losses.links import LOG, SOFTMAX
 from seplearn.model.classes import Model
 from seplearn.model.edit import of_each, scaled
 from seplearn.model.rebin import rebinned
 from seplearn.model.record import StageRecord
 from seplearn.table.binning import bin_table, bins_at_most
+from seplearn.table.columns import Table
 from seplearn.table.constraints import feature_directions
 from seplearn.table.schema import categorical_columns
 from seplearn.table.training import EvalRows, TargetUnit, TrainingRows
@@ -49,6 +51,18 @@ def _check_kinds(start: Model | None, categorical: BoolArray) -> None:
         )
 
 
+def checked_options(
+    table: Table, parameters: dict[str, Any], asked: Asked, start: Model | None
+) -> tuple[FitOptions, BoolArray]:
+    """What a fit is to do for the columns of a table, and which of them hold levels."""
+    categorical = categorical_columns(table, parameters["categorical_features"])
+    directions = feature_directions(table, parameters["monotonic_cst"], categorical)
+    options = FitOptions(**parameters, directions=directions, start=start)
+    _check_kinds(start, categorical)
+    check_options(options, options.early_stopping, options.n_bootstrap, *asked)
+    return options, categorical
+
+
 def fit_rows(
     rows: TrainingRows,
     parameters: dict[str, Any],
@@ -58,37 +72,55 @@ def fit_rows(
     start: Model | None = None,
 ) -> tuple[Model, list[StageRecord]]:
     """Bin the table, fit the model, from another one if given, and bring it to the unit of y."""
-    categorical = categorical_columns(rows.table, parameters["categorical_features"])
-    directions = feature_directions(rows.table, parameters["monotonic_cst"], categorical)
-    options = FitOptions(**parameters, directions=directions, start=start)
-    _check_kinds(start, categorical)
-    check_options(options, options.early_stopping, options.n_bootstrap, *asked)
-    loss = options.loss_function
-    unit = loss.unit(rows.y, rows.weight, options.fit_intercept)
-    with (
-        ThreadWorkers(n_threads(options.n_jobs)) as workers,
-        Progress(unit, loss.degree, bool(options.verbose), callback) as progress,
-    ):
+    options, categorical = checked_options(rows.table, parameters, asked, start)
+    unit = options.loss_function.unit(rows.y, rows.weight, options.fit_intercept)
+
+    def binned(workers: Workers) -> TrainingData:
         bins, codes = bin_table(
             rows.table, rows.weight, categorical, bins_at_most(options.max_bins, len(rows.y)),
             options.min_category_count,
             workers.map,
         )  # fmt: skip
-        if start is not None:
-            inwards = (1.0 / unit.scale, -unit.origin / unit.scale)
-            own = of_each(start, lambda one: scaled(rebinned(one, bins), *inwards))
-            options = replace(options, start=own)
         offset = None if rows.offset is None else rows.offset / unit.scale
         target = unit.measured(rows.y)
-        # With another link it is 1: the target is in standard deviations, or it is 0 and 1.
-        spread = TargetUnit.of(target, rows.weight, False).scale if loss.link is LOG else 1.0
-        data = TrainingData(bins, codes, target, rows.weight, offset, spread)
-        validation = make_validation(data, options, held_out, unit, rows.groups)
+        spread = spread_of(target, rows.weight, options)
+        return TrainingData(bins, codes, target, rows.weight, offset, spread)
+
+    return fit_data(binned, options, unit, held_out, rows.groups, callback)
+
+
+def spread_of(target: FloatArray, weight: FloatArray, options: FitOptions) -> float:
+    """Standard deviation of a target as it is fitted, where that is not its unit."""
+    # With another link it is 1: the target is in standard deviations, or it is 0 and 1.
+    is_log = options.loss_function.link is LOG
+    return TargetUnit.of(target, weight, False).scale if is_log else 1.0
+
+
+def fit_data(
+    binned: Callable[[Workers], AllRows],
+    options: FitOptions,
+    unit: TargetUnit,
+    held_out: EvalRows | None,
+    groups: IntArray | None,
+    callback: Callback | None,
+) -> tuple[Model, list[StageRecord]]:
+    """Fit a model to what ``binned`` makes of the rows, and bring it to the unit of y."""
+    loss, start = options.loss_function, options.start
+    with (
+        ThreadWorkers(n_threads(options.n_jobs)) as workers,
+        Progress(unit, loss.degree, bool(options.verbose), callback) as progress,
+    ):
+        data = binned(workers)
+        if start is not None:
+            inwards = (1.0 / unit.scale, -unit.origin / unit.scale)
+            own = of_each(start, lambda one: scaled(rebinned(one, data.bins), *inwards))
+            options = replace(options, start=own)
+        validation = make_validation(data, options, held_out, unit, groups)
         seed = np.random.SeedSequence(check_random_state(options.random_state).randint(2**31))
         model, records = fit_model(
             data, options, validation, options.n_bootstrap, seed, workers, progress
         )
-        reference = reference_rows(data, int(options.background_size))
+        reference = reference_rows(data.some, int(options.background_size))
     to_y = (unit.scale, unit.origin, loss.degree)
     link = SOFTMAX if options.has_many_classes else loss.link
     model = of_each(model, lambda one: scaled(replace(one, reference=reference, link=link), *to_y))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from seplearn._params import (
     TSL_PARAMETERS,
@@ -14,15 +17,19 @@ from seplearn._params import (
     from_paper_names,
     paper_settings,
 )
+from seplearn._spill import Spill
 from seplearn.estimators.base import SeparationRegressor, restored_on_failure
-from seplearn.estimators.rows import Asked, check_callback, fit_rows
+from seplearn.estimators.files import FeatureRows, Roles, read_outcomes, stored_rows
+from seplearn.estimators.rows import Asked, check_callback, checked_options, fit_data, fit_rows
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import LOSSES, Loss
 from seplearn.model.provenance import Provenance
+from seplearn.table.blocks import ends
 from seplearn.table.columns import target_name
+from seplearn.table.files import open_files
 from seplearn.table.schema import Schema
-from seplearn.table.training import EvalRows, eval_rows, training_rows
+from seplearn.table.training import EvalRows, eval_rows, total_weight, training_rows
 
 
 @documented(TSL_PARAMETERS)
@@ -211,12 +218,110 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         held_out = None
         if eval_set is not None:
             held_out = eval_rows(eval_set, schema, offset is not None)
-            _check_eval_target(loss, held_out)
-        provenance = Provenance.of_fit(len(rows.y), float(rows.weight.sum()))
+            check_eval_target(loss, held_out)
+        provenance = Provenance.of_fit(len(rows.y), total_weight(rows.weight))
         parameters = self._plain_parameters()
         start = self._start(schema, loss)
         earlier = [] if start is None else self.history_
         model, history = fit_rows(rows, parameters, asked, held_out, callback, start)
+        self._store(schema, model, [*earlier, *history], provenance)
+
+    def fit_files(
+        self,
+        files: Any,
+        target: str,
+        *,
+        sample_weight: str | None = None,
+        offset: str | None = None,
+        exposure: str | None = None,
+        groups: str | None = None,
+        features: Sequence[str] | None = None,
+        eval_set: Any = None,
+        callback: Callback | None = None,
+        temporary_folder: str | os.PathLike[str] | None = None,
+    ) -> TSLRegressor:
+        """Fit the model to a table in files that need not fit into memory.
+
+        The files are read part by part: the target once, the features twice, for bins and for the
+        bin of every value, a byte or two that is kept in a temporary folder. The model is the one
+        that ``fit`` makes of the same rows in the same order, to the last bit, if no column of
+        numbers has more than 131,072 distinct values; of one that has, quantiles are close to
+        exact ones.
+
+        Parameters
+        ----------
+        files : path, pattern, list of them, pyarrow Dataset or polars LazyFrame
+            Parquet, Arrow IPC or CSV files with the same columns; those of a pattern or a folder
+            in the order of their names.
+        target : str
+            The column to predict.
+        sample_weight, offset, groups : str, optional
+            Columns with what ``fit`` takes as arrays.
+        exposure : str, optional
+            A column of positive numbers whose log is the offset: years insured, population. For
+            losses with a log link.
+        features : list of str, optional
+            The columns to predict from; all others than those named above if not given.
+        eval_set : pair (X, y), optional
+            As in ``fit``: tables in memory.
+        callback : callable, optional
+            As in ``fit``.
+        temporary_folder : str or path, optional
+            Where the temporary folder is made; by default where the system has such folders. It is
+            gone when the fit ends.
+
+        Returns
+        -------
+        TSLRegressor
+            The fitted estimator itself.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, y = datasets.rents(600, random_state=0)
+        >>> table = X.assign(rent=y)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for k in range(3):
+        ...         path = pathlib.Path(folder) / f"part-{k}.parquet"
+        ...         table[200 * k : 200 * (k + 1)].to_parquet(path)
+        ...     model = TSLRegressor(n_stages=1, random_state=0)
+        ...     model = model.fit_files(f"{folder}/part-*.parquet", target="rent")
+        >>> same = TSLRegressor(n_stages=1, random_state=0).fit(X, table["rent"])
+        >>> bool((model.predict(X) == same.predict(X)).all())
+        True
+        """
+        roles = Roles(target, sample_weight, offset, features, groups, exposure)
+        with restored_on_failure(self), Spill(temporary_folder) as spill:
+            self._fit_files(files, roles, eval_set, callback, spill)
+        return self
+
+    def _fit_files(
+        self, files: Any, roles: Roles, eval_set: Any, callback: Callback | None, spill: Spill
+    ) -> None:
+        check_parameters(TSL_PARAMETERS, self.get_params(deep=False))
+        check_callback(callback)
+        rows, loss = open_files(files, spill.path), self._loss
+        columns = FeatureRows(rows, roles.check(rows))
+        schema = columns.schema(roles)
+        roles.check_exposure(loss, self.loss)
+        asked = Asked(eval_set, roles.groups, roles.offset_column)
+        held_out = None
+        if eval_set is not None:
+            held_out = eval_rows(eval_set, schema, roles.offset_column is not None)
+            check_eval_target(loss, held_out)
+        start = self._start(schema, loss)
+        parameters = self._plain_parameters()
+        options, categorical = checked_options(columns.head, parameters, asked, start)
+        outcomes = columns.used(read_outcomes(rows, roles, spill, classes=False), spill)
+        loss.check_target(np.array(ends(outcomes.y)))
+        unit = loss.unit(outcomes.y, outcomes.weight, options.fit_intercept)
+        model, history = fit_data(
+            lambda _: stored_rows(columns, outcomes, categorical, options, unit, spill),
+            options, unit, held_out, outcomes.numbered_groups(), callback,
+        )  # fmt: skip
+        earlier = [] if start is None else self.history_
+        provenance = Provenance.of_fit(len(outcomes.y), total_weight(outcomes.weight))
         self._store(schema, model, [*earlier, *history], provenance)
 
     def predict(self, X: Any, offset: Any = None) -> FloatArray:
@@ -293,7 +398,8 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         return (model.predict(codes) for model in models)
 
 
-def _check_eval_target(loss: Loss, rows: EvalRows) -> None:
+def check_eval_target(loss: Loss, rows: EvalRows) -> None:
+    """Raise for outcomes of an ``eval_set`` for which the loss is not defined."""
     try:
         loss.check_domain(rows.y)
     except ValueError as error:

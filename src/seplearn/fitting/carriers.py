@@ -1,18 +1,21 @@
 """Where blocks of rows are and how sums over them are made.
 
-A carrier runs a function on every block and adds up what comes back in the order of the blocks:
-threads, or one day other machines, change nothing in the last bits. A new carrier is a class with
-these methods, in a file of its own.
+A carrier runs a function on every block and adds up what comes back in a tree over the numbers of
+the blocks: threads, files or other machines change nothing in the last bits. A new carrier is a
+class with these methods, in a file of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
+
+import numpy as np
 
 from seplearn._workers import Workers
 from seplearn.fitting.joint.rows import RowBlock
 from seplearn.kernels.arrays import FloatArray
+from seplearn.table.blocks import tree_sum
 
 
 class Carrier(Protocol):
@@ -28,14 +31,25 @@ class Carrier(Protocol):
         ...
 
     def total(self, function: Callable[..., FloatArray], *arguments: Any) -> FloatArray:
-        """The sum of ``function(block, *arguments)`` over the blocks, added in their order."""
+        """The sum of ``function(block, *arguments)`` over the blocks, added as a tree."""
+        ...
+
+    def gather(self, function: Callable[..., FloatArray], *arguments: Any) -> FloatArray:
+        """What ``function(block, *arguments)`` says of every row, of all rows one after another."""
+        ...
+
+    def beside(self, others: Sequence[Any]) -> Carrier:
+        """Carry the blocks of the same rows of this and other fits together.
+
+        Functions get them as a tuple in the place of a block.
+        """
         ...
 
 
 class LocalCarrier:
     """Blocks in this process, side by side where the workers are threads."""
 
-    def __init__(self, blocks: list[RowBlock], workers: Workers) -> None:
+    def __init__(self, blocks: list[Any], workers: Workers) -> None:
         self.blocks = blocks
         self._workers = workers
 
@@ -55,6 +69,11 @@ class LocalCarrier:
         parts: list[FloatArray] = self._workers.map(
             lambda block: function(block, *arguments), self.blocks
         )
-        for sums in parts[1:]:
-            parts[0] += sums
-        return parts[0]
+        return tree_sum(parts)
+
+    def gather(self, function: Callable[..., FloatArray], *arguments: Any) -> FloatArray:
+        return np.concatenate([function(block, *arguments) for block in self.blocks])
+
+    def beside(self, others: Sequence[LocalCarrier]) -> LocalCarrier:
+        together = zip(self.blocks, *(other.blocks for other in others), strict=True)
+        return LocalCarrier(list(together), self._workers)

@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from seplearn._errors import out_of_range
+from seplearn._spill import let_go
 from seplearn._workers import Workers
 from seplearn.fitting.growth import Validation, fit_joint
-from seplearn.fitting.options import FitOptions, TrainingData, most_stages
+from seplearn.fitting.options import AllRows, FitOptions, most_stages
 from seplearn.fitting.progress import Progress
 from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
 from seplearn.fitting.stagewise import fit_stagewise
 from seplearn.kernels.arrays import IntArray
 from seplearn.model.classes import ClassModels, Model
 from seplearn.model.record import StageRecord
+from seplearn.table.blocks import rows_looked_at
 from seplearn.table.training import EvalRows, TargetUnit
 
 
@@ -106,7 +108,7 @@ def _first(given: dict[str, bool]) -> str:
 
 
 def make_validation(
-    data: TrainingData,
+    data: AllRows,
     options: FitOptions,
     held_out: EvalRows | None,
     unit: TargetUnit,
@@ -116,25 +118,28 @@ def make_validation(
     if held_out is not None:
         table, columns, y, offset = held_out
         codes = data.bins.codes(table, columns)
-        loss = options.measure(data.target, data.weight)
+        loss = options.measure(data.some.target, data.some.weight)
         target, weight = unit.measured(y), np.ones(len(y))
         return Validation(eval_set=HeldOut(codes, target, weight, offset / unit.scale, loss))
-    n_rows = len(data.target)
     if options.early_stopping == "auto":
-        chooses = float(data.weight.sum()) >= FEWEST_ROWS  # a row of weight 2 is two rows
+        chooses = data.mass >= FEWEST_ROWS  # a row of weight 2 is two rows
         chooses &= options.start is None  # which may have seen all rows
     else:
         chooses = bool(options.early_stopping)
-        if chooses and n_rows < N_FOLDS:
+        if chooses and data.n_rows < N_FOLDS:
             raise ValueError(
                 f"early_stopping=True needs at least as many rows as folds ({N_FOLDS}), "
-                f"got {n_rows}"
+                f"got {data.n_rows}"
             )
+    chosen = None if groups is None else rows_looked_at(data.n_rows)
+    if groups is not None and chosen is not None:
+        whole, groups = groups, groups[chosen]
+        let_go(whole)
     return Validation(chooses=chooses, groups=groups, fraction=options.validation_fraction)
 
 
 def fit_model(
-    data: TrainingData,
+    data: AllRows,
     options: FitOptions,
     validation: Validation,
     n_bootstrap: int,
@@ -144,5 +149,7 @@ def fit_model(
 ) -> tuple[Model, list[StageRecord]]:
     """Fit the model that ``options`` asks for."""
     if options.refine == "scalars":
-        return fit_stagewise(data, options, seed, workers, progress)
+        return fit_stagewise(data.loaded, options, seed, workers, progress)
+    if n_bootstrap > 0:
+        data = data.loaded
     return fit_joint(data, options, validation, n_bootstrap, seed, workers, progress)

@@ -24,7 +24,7 @@ from seplearn.fitting.joint.fit import (
     constant_model,
     sweeps_of_stage,
 )
-from seplearn.fitting.options import LOG_LOSS, FitOptions, TrainingData, most_stages
+from seplearn.fitting.options import LOG_LOSS, AllRows, FitOptions, TrainingData, most_stages
 from seplearn.fitting.progress import ASKED, NO_BETTER, NO_STEP, OnStage, Progress, stages_text
 from seplearn.fitting.selection import (
     ErrorPath,
@@ -200,7 +200,7 @@ class _Forms:
         n_now, most = self._n_before + len(growing[0].path), options.n_stages
         sizes = range(n_now, most + 1)
         rest = len(growing) * sum(self._work(size) for size in sizes) * len(self._parts)
-        rest += _finishing_work(self._parts[0].data, options, len(self._parts), most)
+        rest += _finishing_work(len(self._parts[0].data.target), options, len(self._parts), most)
         self._progress.stage(n_now, most, rest, chooses=True)
 
     def _work(self, size: int) -> float:
@@ -318,19 +318,22 @@ class _Trial:
 
 
 def _new_fit(
-    data: TrainingData,
+    data: AllRows,
     options: FitOptions,
     seed: np.random.SeedSequence,
     workers: Workers,
     main_effects: bool = False,
 ) -> Fit:
-    kind = ClassFits if options.has_many_classes else JointFit
-    return kind(data, options, seed, workers, main_effects)
+    if options.has_many_classes:
+        return ClassFits(data, options, seed, workers, main_effects)
+    return JointFit(data, options, seed, workers, main_effects)
 
 
-def _constant(data: TrainingData, options: FitOptions) -> Model:
+def _constant(data: AllRows, options: FitOptions) -> Model:
     """The model without any curve."""
-    return (constant_models if options.has_many_classes else constant_model)(data, options)
+    if options.has_many_classes:
+        return constant_models(data, options)
+    return constant_model(data, options)
 
 
 def _work(n_rows: int, n_sweeps: int, size: int) -> float:
@@ -338,20 +341,20 @@ def _work(n_rows: int, n_sweeps: int, size: int) -> float:
     return (n_rows + _ROWS_OF_OVERHEAD) * float(n_sweeps) * (size + _STAGES_OF_OVERHEAD)
 
 
-def _finishing_work(data: TrainingData, options: FitOptions, n_fits: int, size: int) -> float:
+def _finishing_work(n_rows: int, options: FitOptions, n_fits: int, size: int) -> float:
     """Work after growth, by fits of so many stages; bands are a part of it."""
-    n_rows, n_sweeps = len(data.target), LAST_SWEEPS + SWEEPS_AFTER_PRUNING
-    return _work(n_rows, n_sweeps, size) * n_fits + _band_work(data, options, size)
+    n_sweeps = LAST_SWEEPS + SWEEPS_AFTER_PRUNING
+    return _work(n_rows, n_sweeps, size) * n_fits + _band_work(n_rows, options, size)
 
 
-def _band_work(data: TrainingData, options: FitOptions, size: int) -> float:
+def _band_work(n_rows: int, options: FitOptions, size: int) -> float:
     """Work of all refits to bootstrap samples."""
-    one = _work(len(data.target), _BOOTSTRAP_SWEEPS, size)
+    one = _work(n_rows, _BOOTSTRAP_SWEEPS, size)
     return one * options.n_bootstrap * options.n_starts
 
 
 def fit_joint(
-    data: TrainingData,
+    data: AllRows,
     options: FitOptions,
     validation: Validation,
     n_bootstrap: int,
@@ -366,11 +369,10 @@ def fit_joint(
     best of them, or the average of ``n_starts``, is the model. The rows held out tell how far
     outcomes lie from predictions.
     """
-    constant = _constant(data, options)
-    if np.ptp(data.target) == 0.0 and options.fit_intercept and data.given_offset is None:
-        return constant, []
+    if data.is_constant and options.fit_intercept:
+        return _constant(data, options), []
     starts_seed, bootstrap_seed = seed.spawn(2)
-    parts, mass = _parts(data, options, validation)
+    parts, mass = _parts(data.some, options, validation)
     if parts:
         growths = _grow_forms(parts, mass, options, starts_seed, workers, progress)
         growth = _better(growths)
@@ -383,12 +385,13 @@ def fit_joint(
     model = mean_of([fit.model() for fit in starts])
     if model.is_constant:
         _say_constant(validation.chooses)
+        constant = _constant(data, options)
         return of_each(constant, lambda one: replace(one, size_paths=paths, spread=spread)), []
     if n_bootstrap > 0:
         progress.phase(
-            f"bands, {n_bootstrap} refits", _band_work(data, options, most_stages(model))
+            f"bands, {n_bootstrap} refits", _band_work(data.n_rows, options, most_stages(model))
         )
-        refits = _bootstrap(data, starts, n_bootstrap, bootstrap_seed, workers, progress)
+        refits = _bootstrap(data.loaded, starts, n_bootstrap, bootstrap_seed, workers, progress)
         model = with_replicates(model, refits)
     return of_each(model, lambda one: replace(one, size_paths=paths, spread=spread)), records
 
@@ -462,7 +465,7 @@ def _better(growths: list[_Growth]) -> _Growth:
 
 
 def _finish(
-    data: TrainingData, options: FitOptions, growth: _Growth, workers: Workers, progress: Progress
+    data: AllRows, options: FitOptions, growth: _Growth, workers: Workers, progress: Progress
 ) -> tuple[list[Any], list[StageRecord]]:
     """Finish the fits of the chosen size on all rows; keep those that promise the least error.
 
@@ -473,13 +476,13 @@ def _finish(
     inner = InnerWorkers(workers)
     n_fits = len(growth.fits)
     form = f"{stages_text(size)}{' and main effects' if growth.main_effects else ''}"
-    work = _finishing_work(data, options, n_fits, size)
+    work = _finishing_work(data.n_rows, options, n_fits, size)
     progress.phase(f"finishing {form} on all rows", work)
 
-    def finish(snapshot: Any, seen: TrainingData = data) -> Any:
+    def finish(snapshot: Any, seen: AllRows = data) -> Any:
         fit: Any = _new_fit(seen, options, np.random.SeedSequence(0), inner)
         fit.finish(snapshot)
-        progress.did(_work(len(data.target), LAST_SWEEPS + SWEEPS_AFTER_PRUNING, size))
+        progress.did(_work(data.n_rows, LAST_SWEEPS + SWEEPS_AFTER_PRUNING, size))
         return fit
 
     def calmed(fit: JointFit) -> JointFit:
@@ -492,7 +495,8 @@ def _finish(
     best = order[: options.n_starts]
     chosen = [fits[k] for k in best]
     if len(fits) > 1 and options.loss_function.averages_targets:
-        calmer = _half_way(data, fits)
+        # Half-way to the mean prediction of all fits, which is that of their sums: see the loss.
+        calmer = data.half_way([fit.carrier for fit in fits])
         chosen = inner.map_fits(calmed, chosen)
     return chosen, _history(growth.rounds[:size], dict(zip(best, chosen, strict=True)))
 
@@ -529,12 +533,6 @@ def _spread(
     return outcome_spread(rows, parts[0].data.bins, options, workers)
 
 
-def _half_way(data: TrainingData, fits: list[JointFit]) -> TrainingData:
-    """The rows with targets half-way to the mean prediction of several fits."""
-    mean = np.mean([fit.predictions for fit in fits], axis=0)
-    return replace(data, target=0.5 * (data.target + mean))
-
-
 def _history(rounds: list[list[StageRecord | None]], starts: dict[int, Any]) -> list[StageRecord]:
     """The records of every start, one after the other; the last of each is of the model as it is.
 
@@ -548,29 +546,29 @@ def _history(rounds: list[list[StageRecord | None]], starts: dict[int, Any]) -> 
 
 
 def _grow_fully(
-    data: TrainingData,
+    data: AllRows,
     options: FitOptions,
     seed: np.random.SeedSequence,
     workers: Workers,
     progress: Progress,
 ) -> tuple[list[Any], list[StageRecord]]:
-    """Grow ``n_stages`` stages on all rows, from every start."""
-    inner = InnerWorkers(workers)
+    """Grow ``n_stages`` stages from every start, and settle them on all rows."""
+    inner, some = InnerWorkers(workers), data.some
 
     def start(k: int) -> Fit:
         # Nothing is held out by which "auto" could decide.
-        fit = _new_fit(data, options, _start_seed(seed, k), inner, options.must_have_effects)
+        fit = _new_fit(some, options, _start_seed(seed, k), inner, options.must_have_effects)
         fit.begin()
         return fit
 
-    fits = inner.map_fits(start, range(options.n_starts))
+    fits: list[Any] = inner.map_fits(start, range(options.n_starts))
     rounds: list[list[StageRecord | None]] = []
     n_before = options.n_stages - options.n_new_stages
     ended = ""
     for size in range(n_before + 1, n_before + options.n_new_stages + 1):
-        _announce_stage(data, options, size, progress)
+        _announce_stage(some.n_rows, options, size, progress)
         records = inner.map_fits(lambda fit: fit.grow(), fits)
-        progress.did(_stage_work(data, options, size))
+        progress.did(_stage_work(some.n_rows, options, size))
         if all(record is None for record in records):
             ended = NO_STEP
             break
@@ -580,23 +578,27 @@ def _grow_fully(
             break
     if ended:
         progress.stopped(n_before + len(rounds), ended)
-    progress.phase("finishing", _finishing_work(data, options, len(fits), n_before + len(rounds)))
-    for fit in fits:
-        fit.settle()
+    work = _finishing_work(data.n_rows, options, len(fits), n_before + len(rounds))
+    progress.phase("finishing", work)
+    if some.n_rows < data.n_rows:
+        fits = inner.map_fits(lambda fit: fit.going_on_with(data), fits)
+        inner.map_fits(lambda fit: fit.finish(fit.curves), fits)
+    else:
+        inner.map_fits(lambda fit: fit.settle(), fits)
     return fits, _history(rounds, dict(enumerate(fits)))
 
 
-def _stage_work(data: TrainingData, options: FitOptions, size: int) -> float:
+def _stage_work(n_rows: int, options: FitOptions, size: int) -> float:
     """Work of all starts to get the last of so many stages, on all rows."""
     n_sweeps = sweeps_of_stage(size, options.n_stages)
-    return _work(len(data.target), n_sweeps, size) * options.n_starts
+    return _work(n_rows, n_sweeps, size) * options.n_starts
 
 
-def _announce_stage(data: TrainingData, options: FitOptions, size: int, progress: Progress) -> None:
+def _announce_stage(n_rows: int, options: FitOptions, size: int, progress: Progress) -> None:
     """Say which stage comes now, where nothing is held out, and what is left."""
     most = options.n_stages
-    rest = sum(_stage_work(data, options, later) for later in range(size, most + 1))
-    rest += _finishing_work(data, options, options.n_starts, most)
+    rest = sum(_stage_work(n_rows, options, later) for later in range(size, most + 1))
+    rest += _finishing_work(n_rows, options, options.n_starts, most)
     progress.stage(size, most, rest)
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Literal, Protocol
 
 import numpy as np
 
 from seplearn._params import TSLParameters
+from seplearn._workers import Workers
+from seplearn.fitting.carriers import Carrier, LocalCarrier
+from seplearn.fitting.joint.rows import eta, row_blocks
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, SortedRows
 from seplearn.kernels.sums import sort_by_bin
 from seplearn.losses import LOSSES, ClassLogLoss, LogLoss, Loss
 from seplearn.losses.log_loss import OF_SEVERAL_CLASSES
 from seplearn.model.classes import ClassModels, Model
 from seplearn.table.binning import Bins
+from seplearn.table.blocks import blocked_sum, rows_looked_at
+from seplearn.table.training import total_weight
 
 LOG_LOSS = "log_loss"
 Scalars = Literal["nnls", "ols"]
@@ -76,6 +82,58 @@ def most_stages(model: Model) -> int:
     return max(len(one.stages) for one in models)
 
 
+def weigh_classes(target: FloatArray, weight: FloatArray, n_classes: int) -> FloatArray:
+    """The weight of each class, whose numbers are the target."""
+    numbers = target.astype(np.int64)
+    return np.bincount(numbers, weights=weight, minlength=n_classes).astype(np.float64)
+
+
+class AllRows(Protocol):
+    """The training rows, wherever they are: what a fit to all of them needs."""
+
+    @property
+    def bins(self) -> Bins: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def mass(self) -> float:
+        """The sum of the weights."""
+        ...
+
+    @property
+    def some(self) -> TrainingData:
+        """The rows in memory, of a large table some, evenly spread: what a model grows on."""
+        ...
+
+    @property
+    def loaded(self) -> TrainingData:
+        """All rows in memory, for what needs them there."""
+        ...
+
+    def carrier(self, intercept: float, workers: Workers) -> Carrier:
+        """The rows in blocks, with what a constant leaves of the target."""
+        ...
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all rows have the same target, and no offsets."""
+        ...
+
+    def half_way(self, carriers: Sequence[Carrier]) -> AllRows:
+        """The rows with targets half-way to the mean of the sums that fits have reached."""
+        ...
+
+    def class_masses(self, n_classes: int) -> FloatArray:
+        """The weight of each of several classes, whose numbers are the target."""
+        ...
+
+    def one_class(self, k: int, offset: float) -> AllRows:
+        """The rows with the target "class ``k`` or not", and the same offset for all."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingData:
     """Rows as bin codes, a target in the unit of the loss, positive weights, and offsets.
@@ -94,6 +152,50 @@ class TrainingData:
     def offset(self) -> FloatArray:
         """What is added to the sum of the curves of every row."""
         return np.zeros(len(self.target)) if self.given_offset is None else self.given_offset
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.target)
+
+    @cached_property
+    def mass(self) -> float:
+        """The sum of the weights."""
+        return total_weight(self.weight)
+
+    @cached_property
+    def some(self) -> TrainingData:
+        """The rows themselves, of a large table some, evenly spread: what a model grows on."""
+        chosen = rows_looked_at(self.n_rows)
+        return self if chosen is None else self.rows(chosen)
+
+    @property
+    def loaded(self) -> TrainingData:
+        return self
+
+    def carrier(self, intercept: float, workers: Workers) -> LocalCarrier:
+        """The rows in blocks, with what a constant leaves of the target."""
+        residual = self.target - self.offset - intercept
+        blocks = row_blocks(self.codes, self.target, self.weight, self.offset, residual)
+        return LocalCarrier(blocks, workers)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all rows have the same target, and no offsets."""
+        return self.given_offset is None and bool(np.ptp(self.target) == 0.0)
+
+    def half_way(self, carriers: Sequence[Carrier]) -> TrainingData:
+        """The rows with targets half-way to the mean of the sums that fits have reached."""
+        mean = np.mean([carrier.gather(eta) for carrier in carriers], axis=0)
+        return replace(self, target=0.5 * (self.target + mean))
+
+    def class_masses(self, n_classes: int) -> FloatArray:
+        """The weight of each of several classes, whose numbers are the target."""
+        return blocked_sum(partial(weigh_classes, n_classes=n_classes), self.target, self.weight)
+
+    def one_class(self, k: int, offset: float) -> TrainingData:
+        """The rows with the target "class ``k`` or not", and the same offset for all."""
+        target = (self.target == k).astype(np.float64)
+        return replace(self, target=target, given_offset=np.full(len(target), offset))
 
     def rows(self, chosen: IntArray) -> TrainingData:
         """Some of the rows, on the same bins, whose frequencies are then those of these rows."""

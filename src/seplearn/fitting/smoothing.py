@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seplearn.fitting.options import TrainingData
+from seplearn.fitting.options import AllRows
 from seplearn.kernels.arrays import FloatArray
 from seplearn.kernels.block import FIRST, SECOND, SIZE
 
@@ -22,10 +22,10 @@ _STIFFNESS = 1.5
 _NEGLIGIBLE = 1e-9
 
 
-def starting_penalties(data: TrainingData) -> FloatArray:
+def starting_penalties(data: AllRows) -> FloatArray:
     """Starting mu of a new stage, shape (p, 2, 3); they are learned from there on."""
     bins = np.diff(data.bins.offset)
-    crowding = _ROWS_PER_FEATURE * data.bins.n_axes / float(data.weight.sum())
+    crowding = _ROWS_PER_FEATURE * data.bins.n_axes / data.mass
     stiffness = max(1.0, crowding) ** _STIFFNESS
     mu = np.empty((data.bins.n_axes, 2, 3))
     mu[..., FIRST] = (_FIRST_START * bins * stiffness)[:, None]
@@ -35,7 +35,7 @@ def starting_penalties(data: TrainingData) -> FloatArray:
     return mu
 
 
-def fixed_penalties(data: TrainingData, smoothness: float) -> FloatArray:
+def fixed_penalties(data: AllRows, smoothness: float) -> FloatArray:
     """The same roughness penalty for all curves, shape (p, 2, 3).
 
     It is the integral of the squared slope over an axis of unit length, discretised; hence the

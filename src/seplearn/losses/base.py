@@ -40,6 +40,8 @@ class Loss(ABC):
     """The loss of a row over the half square of the least squares that stand for it."""
     overshoots: ClassVar[bool] = False
     """Whether a sweep may raise the loss because the least-squares problem is no bound of it."""
+    takes_spread: ClassVar[bool] = False
+    """Whether :meth:`suited_to` takes anything from the residuals of the rows."""
     averages_targets: ClassVar[bool] = False
     """Whether targets may be averaged with predictions in the last sweeps.
 

@@ -27,6 +27,7 @@ class Huber(Loss):
         "the same up to a threshold k and linear beyond it, so that a row with residual r has the "
         "weight min(1, k/abs(r)); k is 1.345 times a robust scale of the residuals"
     )
+    takes_spread: ClassVar[bool] = True
     in_paper: ClassVar[bool] = True
     threshold: float = math.inf
     rate: float = 0.5

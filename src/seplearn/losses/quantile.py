@@ -28,6 +28,7 @@ class Quantile(Loss):
     )
     name: ClassVar[str | None] = "pinball loss"
     degree: ClassVar[int] = 1
+    takes_spread: ClassVar[bool] = True
     per_half_square: ClassVar[float] = 1.0
     sees_sides: ClassVar[bool] = True
     rate: float = 0.5

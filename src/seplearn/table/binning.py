@@ -14,6 +14,7 @@ import numpy as np
 from seplearn._errors import warn
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.kernels.evaluate import assign_bins
+from seplearn.table.blocks import blocked_sum
 from seplearn.table.columns import Table, check_levels, is_missing, level_name
 from seplearn.table.description import AxisDescription, AxisKind
 
@@ -61,7 +62,7 @@ class NumericAxis:
     def codes(self, table: Table, j: int) -> CodeArray:
         """Bin of every value of column ``j``."""
         values = table.numbers(j)
-        codes = np.empty(len(values), dtype=_code_type(self.n_bins))
+        codes = np.empty(len(values), dtype=code_type(self.n_bins))
         assign_bins(values, self.edges, codes)
         return codes
 
@@ -93,7 +94,7 @@ class CategoricalAxis:
         values = _told_apart(table.levels(j))
         check_levels(values, table.label(j))
         codes = (coder[value] for value in values)
-        return np.fromiter(codes, dtype=_code_type(self.n_bins), count=table.n_rows)
+        return np.fromiter(codes, dtype=code_type(self.n_bins), count=table.n_rows)
 
 
 Axis: TypeAlias = NumericAxis | CategoricalAxis
@@ -161,32 +162,46 @@ def find_edges(column: FloatArray, max_bins: int) -> FloatArray:
     >>> find_edges(np.array([3.0, 1.0, 1.0, np.nan, 2.0]), max_bins=255)
     array([1.5, 2.5])
     """
-    ordered = np.sort(column)  # NaN last
-    ordered = ordered[: len(ordered) - int(np.isnan(ordered).sum())]
-    begins_run = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    if len(begins_run) < max_bins:
-        ranks = begins_run
-    else:
-        ranks = _quantile_and_tail_ranks(begins_run, len(ordered), max_bins - 1)
-    return _between(ordered[ranks - 1], ordered[ranks])
+    return _edges_between(*_distinct(column), max_bins)
 
 
 def find_numeric_axis(column: FloatArray, max_bins: int) -> NumericAxis:
     """The axis of a column of numbers; it keeps the values if there are few, each in many rows."""
-    edges = find_edges(column, max_bins)
+    return axis_of_values(*_distinct(column), max_bins)
+
+
+def axis_of_values(values: FloatArray, counts: IntArray, max_bins: int) -> NumericAxis:
+    """The axis of a column with these distinct values, ascending, each in so many rows."""
+    edges = _edges_between(values, counts, max_bins)
+    if len(values) == 0:
+        return NumericAxis(edges)
     if len(edges) < _FEW_VALUES:
-        known = column[~np.isnan(column)]
-        values = np.unique(known)
-        if len(values) == len(edges) + 1 and len(known) >= _ROWS_PER_VALUE * len(values):
+        is_shared = counts.sum() >= _ROWS_PER_VALUE * len(values)
+        if len(values) == len(edges) + 1 and is_shared:
             return NumericAxis(edges, values, (float(values[0]), float(values[-1])))
-    return NumericAxis(edges, None, _rounded_range(column))
+    return NumericAxis(edges, None, _rounded_range(float(values[0]), float(values[-1])))
 
 
-def _rounded_range(column: FloatArray) -> tuple[float, float] | None:
+def _distinct(column: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The distinct values of a column without its NaN, ascending, and how often each occurs."""
+    ordered = np.sort(column)  # NaN last
+    ordered = ordered[: len(ordered) - int(np.isnan(ordered).sum())]
+    begins_run = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    starts = np.concatenate([np.zeros(min(len(ordered), 1), np.int64), begins_run])
+    return ordered[starts], np.diff(starts, append=len(ordered))
+
+
+def _edges_between(values: FloatArray, counts: IntArray, max_bins: int) -> FloatArray:
+    begins_run = np.cumsum(counts)[:-1]
+    if len(begins_run) < max_bins:
+        return _between(values[:-1], values[1:])
+    ranks = _quantile_and_tail_ranks(begins_run, int(counts.sum()), max_bins - 1)
+    after = np.searchsorted(begins_run, ranks) + 1  # the value whose run begins there
+    return _between(values[after - 1], values[after])
+
+
+def _rounded_range(low: float, high: float) -> tuple[float, float]:
     """Where the values lie, outwards to multiples of a thousandth to a hundredth of the width."""
-    low, high = float(np.fmin.reduce(column)), float(np.fmax.reduce(column))
-    if not low <= high:  # all are NaN
-        return None
     width = high - low if math.isfinite(high - low) else 0.0
     size = max([width, *(abs(end) for end in (low, high) if math.isfinite(end) and not width)])
     step = max(10.0 ** (math.floor(math.log10(size)) - 2), 1e-300) if size > 0 else 1.0
@@ -242,13 +257,21 @@ def _between(low: FloatArray, high: FloatArray) -> FloatArray:
 
 def find_levels(values: list[Any], min_count: int, label: str) -> CategoricalAxis:
     """The levels of a column in alphabetical order; those in fewer rows share a bin."""
+    return axis_of_levels(name_counts(values, label), min_count, label)
+
+
+def name_counts(values: list[Any], label: str) -> Counter[str]:
+    """How many rows have each level, by its name."""
     check_levels(values, label)
-    counts = Counter(_told_apart(values))
-    named: dict[str, int] = {}
-    for value, count in counts.items():
+    named: Counter[str] = Counter()
+    for value, count in Counter(_told_apart(values)).items():
         if not is_missing(value):
-            name = level_name(value)
-            named[name] = named.get(name, 0) + count
+            named[level_name(value)] += count
+    return named
+
+
+def axis_of_levels(named: Counter[str], min_count: int, label: str) -> CategoricalAxis:
+    """The axis of a column with these levels, each in so many rows."""
     levels = tuple(sorted(name for name, count in named.items() if count >= min_count))
     if len(levels) > MAX_LEVELS:
         raise ValueError(
@@ -336,7 +359,7 @@ class Bins:
     def codes(self, table: Table, columns: Iterable[int]) -> CodeArray:
         """Bins of all rows; ``columns`` are the positions of the axes in ``table``."""
         widest = max(axis.n_bins for axis in self.axes)
-        codes = np.empty((table.n_rows, self.n_axes), dtype=_code_type(widest))
+        codes = np.empty((table.n_rows, self.n_axes), dtype=code_type(widest))
         for j, (axis, column) in enumerate(zip(self.axes, columns, strict=True)):
             codes[:, j] = axis.codes(table, column)
             # Where all levels were rare, as those of an identifier, new ones are to be expected.
@@ -375,7 +398,8 @@ class Bins:
         return out, means.sum(axis=-1)
 
 
-def _code_type(n_bins: int) -> np.dtype[np.unsignedinteger[Any]]:
+def code_type(n_bins: int) -> np.dtype[np.unsignedinteger[Any]]:
+    """The smallest type that has a number for each of so many bins."""
     return np.dtype(np.uint8 if n_bins <= 256 else np.uint16)
 
 
@@ -400,13 +424,17 @@ def bin_table(
         else:
             axis = find_numeric_axis(table.numbers(j), max_bins)
         codes = axis.codes(table, j)
-        counts = np.bincount(codes, weights=weight, minlength=axis.n_bins)
-        return axis, counts.astype(np.float64), codes
+        return axis, bin_masses(codes, weight, axis.n_bins), codes
 
     axes, counts, columns = zip(*map_columns(bin_column, range(table.n_columns)), strict=True)
     widest = max(axis.n_bins for axis in axes)
-    codes: CodeArray = np.stack(columns, axis=1, dtype=_code_type(widest))
-    return Bins(tuple(axes), np.concatenate(counts) / weight.sum()), codes
+    codes: CodeArray = np.stack(columns, axis=1, dtype=code_type(widest))
+    return Bins(tuple(axes), np.concatenate(counts) / blocked_sum(np.sum, weight)), codes
+
+
+def bin_masses(codes: CodeArray, weight: FloatArray, n_bins: int) -> FloatArray:
+    """The weight of the rows in every bin of an axis."""
+    return blocked_sum(lambda c, w: np.bincount(c, weights=w, minlength=n_bins), codes, weight)
 
 
 def bin_centres(table: Table, bins: Bins, codes: CodeArray) -> FloatArray:

@@ -58,7 +58,15 @@ def open_table(X: Any) -> Table:
     except nw.exceptions.DuplicateError as error:
         raise ValueError(f"names of columns must be distinct: {error}") from error
     if isinstance(frame, nw.LazyFrame):
-        raise TypeError("X must be a table in memory, got a lazy frame; call .collect() first")
+        raise TypeError(
+            "X must be a table in memory, got a lazy frame; call .collect() first, or give it to "
+            "fit_files, which reads it part by part"
+        )
+    if type(X).__module__ == "pyarrow._dataset":
+        raise TypeError(
+            f"X must be a table in memory, got a pyarrow {type(X).__name__}; call .to_table() "
+            "first, or give it to fit_files, which reads it part by part"
+        )
     if isinstance(frame, nw.DataFrame):
         return FrameTable(frame)
     if _is_record(X) or (isinstance(X, list) and X and _is_record(X[0])):

@@ -22,6 +22,11 @@ class OffsetColumn(NamedTuple):
     name: str
     is_exposure: bool
 
+    @property
+    def argument(self) -> str:
+        """What such a column is called where columns are named."""
+        return "exposure" if self.is_exposure else "offset"
+
 
 @dataclass(frozen=True)
 class Schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from seplearn._errors import out_of_range
 from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.table.blocks import blocked_sum, ends
 from seplearn.table.columns import Table, is_missing, open_table, read_target
 from seplearn.table.schema import Schema
 
@@ -35,7 +37,8 @@ def training_rows(
 ) -> TrainingRows:
     """The rows with a positive weight; weights are numbers of rows."""
     table, y = rows_with_target(X, y)
-    weight = _as_counts(_checked_weight(sample_weight, y))
+    given = _checked_weight(sample_weight, y)
+    weight = WeightUnit.of(given).counts(given)
     rows = _weighted_rows(table, y, weight, groups)
     added = read_offset(offset, len(y))
     return rows if added is None else rows._replace(offset=added[weight > 0])
@@ -94,8 +97,8 @@ def _weighted_rows(table: Table, y: FloatArray, weight: FloatArray, groups: Any)
         used = weight > 0
         table, y, weight = table.rows(used), y[used], weight[used]
         names = None if names is None else names[used]
-    group_numbers = None if names is None else _group_numbers(names)
-    return TrainingRows(table, y, weight, group_numbers)
+    numbers = None if names is None else group_numbers(names)
+    return TrainingRows(table, y, weight, numbers)
 
 
 def rows_with_target(X: Any, y: Any, *, may_be_unknown: bool = False) -> tuple[Table, FloatArray]:
@@ -147,25 +150,54 @@ def _group_names(groups: Any, n: int) -> NDArray[np.str_]:
     return values.astype(str)
 
 
-def _group_numbers(names: NDArray[np.str_]) -> IntArray:
+def group_numbers(names: NDArray[np.str_]) -> IntArray:
+    """The number of the group of every row, in the order of their names; at least two."""
     distinct, numbers = np.unique(names, return_inverse=True)
     if len(distinct) < 2:
         raise ValueError(f"groups must hold at least two groups, got only {str(distinct[0])!r}")
     return numbers.astype(np.int64)
 
 
-def _as_counts(weight: FloatArray) -> FloatArray:
-    """Weights as they are if they may be numbers of rows, else divided by their mean.
+class WeightUnit(NamedTuple):
+    """What weights are measured in: the largest, and the mean of those that count, as its share."""
 
-    A weight so small beside the largest that rounding hides it in every sum counts as zero:
-    otherwise its row might be alone in a bin, and nothing would be learned about that bin.
+    largest: float
+    mean: float
+
+    @staticmethod
+    def of(weight: FloatArray) -> WeightUnit:
+        """The unit of the weights of all rows."""
+        largest = ends(weight)[1]
+        total, count = blocked_sum(lambda part: positive_shares(part, largest), weight)
+        return WeightUnit(largest, float(total / count))
+
+    def counts(self, weight: FloatArray) -> FloatArray:
+        """Weights as they are if they may be numbers of rows, else divided by their mean."""
+        shares = _shares(weight, self.largest)
+        as_they_are = 0.5 <= self.mean * self.largest <= 10.0
+        return np.where(shares > 0, weight, 0.0) if as_they_are else shares / self.mean
+
+
+def total_weight(weight: FloatArray) -> float:
+    """The sum of the weights of all rows, the same wherever they are."""
+    return float(blocked_sum(np.sum, weight))
+
+
+def positive_shares(weight: FloatArray, largest: float) -> tuple[float, int]:
+    """The sum of weights over the largest, of those that count, and how many these are."""
+    shares = _shares(weight, largest)
+    return float(shares[shares > 0].sum()), int((shares > 0).sum())
+
+
+def _shares(weight: FloatArray, largest: float) -> FloatArray:
+    """Weights over the largest, as a sum of weights may overflow.
+
+    One so small that rounding hides it in every sum counts as zero: otherwise its row might be
+    alone in a bin, and nothing would be learned about that bin.
     """
-    size = float(weight.max())
-    shares = weight / size  # a sum of weights may overflow
+    shares = weight / largest
     shares[shares < np.finfo(float).eps] = 0.0
-    mean = float(np.mean(shares[shares > 0]))
-    as_they_are = 0.5 <= mean * size <= 10.0
-    return np.where(shares > 0, weight, 0.0) if as_they_are else shares / mean
+    return shares
 
 
 def _numbers(y: Any, may_be_unknown: bool) -> FloatArray:
@@ -211,21 +243,38 @@ class TargetUnit:
 
         Raises for numbers at the ends of what a float can hold.
         """
-        size = float(np.abs(y).max())
+        return TargetUnit.from_moments(
+            *ends(y), float(y[0]), lambda *unit: _mean_and_deviation(y, weight, *unit), has_constant
+        )
+
+    @staticmethod
+    def from_moments(
+        low: float,
+        high: float,
+        first: float,
+        moments: Callable[[float, float], tuple[float, float]],
+        has_constant: bool,
+    ) -> TargetUnit:
+        """The same from the ends of a target, its first value, and what tells its moments.
+
+        ``moments(origin, width)`` is the weighted mean and standard deviation of
+        ``(y - origin) / width``.
+        """
+        size = max(abs(low), abs(high))
         if size and not _SMALLEST_TARGET <= size <= _LARGEST_TARGET:
             rule = (
                 f"of a size between {_SMALLEST_TARGET:g} and {_LARGEST_TARGET:g}, or all zero; "
                 "give it in another unit"
             )
             raise out_of_range("y", rule, size)
-        unit = y / (size or 1.0)  # squares of values up to one neither overflow nor underflow
-        level, deviation = _mean_and_deviation(unit, weight)
+        # Squares of values up to one neither overflow nor underflow.
+        level, deviation = moments(0.0, size or 1.0)
         if has_constant and deviation * _LEVEL_TAKEN_OFF < abs(level):
-            away = y - y[0]  # exact, so that its mean has all its digits
-            width = float(np.abs(away).max()) or 1.0
-            mean, deviation = _mean_and_deviation(away / width, weight)
+            # Differences to a value are exact: their mean has all its digits.
+            width = max(high - first, first - low) or 1.0
+            mean, deviation = moments(first, width)
             if deviation > 0.0:
-                return TargetUnit(float(y[0]) + width * mean, width * deviation)
+                return TargetUnit(first + width * mean, width * deviation)
         return TargetUnit(0.0, (size or 1.0) * (deviation if deviation > 1e-14 else 1.0))
 
     def measured(self, y: FloatArray) -> FloatArray:
@@ -233,6 +282,25 @@ class TargetUnit:
         return (y - self.origin) / self.scale
 
 
-def _mean_and_deviation(values: FloatArray, weight: FloatArray) -> tuple[float, float]:
-    mean = float(np.average(values, weights=weight))
-    return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weight)))
+def _mean_and_deviation(
+    y: FloatArray, weight: FloatArray, origin: float, width: float
+) -> tuple[float, float]:
+    """Of ``(y - origin) / width``, block by block: y may lie in a file."""
+    top, mass = blocked_sum(lambda v, w: weighted_sums(v, w, origin, width), y, weight)
+    mean = float(top / mass)
+    square = blocked_sum(lambda v, w: weighted_squares(v, w, origin, width, mean), y, weight)
+    return mean, float(np.sqrt(square / mass))
+
+
+def weighted_sums(
+    y: FloatArray, weight: FloatArray, origin: float, width: float
+) -> tuple[float, float]:
+    """Weighted sum of ``(y - origin) / width``, and the sum of the weights."""
+    return float(np.multiply((y - origin) / width, weight).sum()), float(weight.sum())
+
+
+def weighted_squares(
+    y: FloatArray, weight: FloatArray, origin: float, width: float, mean: float
+) -> float:
+    """Weighted sum of the squares of ``(y - origin) / width - mean``."""
+    return float(np.multiply(((y - origin) / width - mean) ** 2, weight).sum())

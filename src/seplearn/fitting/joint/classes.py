@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from seplearn._workers import Workers
+from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Curves
 from seplearn.fitting.joint.fit import (
     DAMPED,
@@ -28,9 +29,8 @@ from seplearn.fitting.joint.fit import (
     Move,
 )
 from seplearn.fitting.joint.prior import Prior
-from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.options import AllRows, FitOptions
 from seplearn.kernels.arrays import FloatArray
-from seplearn.losses import ClassLogLoss
 from seplearn.model.classes import ClassModels
 from seplearn.model.model import SeparationModel
 from seplearn.model.record import StageRecord
@@ -63,7 +63,7 @@ class ClassFits:
 
     def __init__(
         self,
-        data: TrainingData,
+        data: AllRows,
         options: FitOptions,
         seed: np.random.SeedSequence,
         workers: Workers,
@@ -80,9 +80,11 @@ class ClassFits:
 
     def _take_over(self) -> None:
         """What all fits share, or follows from them."""
-        for fit in self.fits[1:]:
-            fit.share_codes(self.fits[0])
-        self._varies = [bool(np.ptp(fit.data.target) > 0.0) for fit in self.fits]
+        first, *others = (fit.carrier for fit in self.fits)
+        self._together = first.beside(others)
+        self._together.each(rows.share_codes)
+        is_there = self.data.class_masses(self.n_classes) > 0.0
+        self._varies = [bool(there) and is_there.sum() > 1 for there in is_there]
 
     @property
     def curves(self) -> ClassCurves:
@@ -119,10 +121,8 @@ class ClassFits:
         """
         if not self._varies[k]:
             return None
-        others = [fit.sums for j, fit in enumerate(self.fits) if j != k]
-        fit = self.fits[k]
-        fit.put_offset(-np.logaddexp.reduce(others))
-        return fit.grow()
+        self._together.each(rows.face_all_others, k, self._options.loss_function)
+        return self.fits[k].grow()
 
     def end_round(self, records: list[StageRecord | None], started: float) -> StageRecord | None:
         """Sweep over all classes after some got a stage; one record of what they did."""
@@ -172,15 +172,12 @@ class ClassFits:
         The logs of the sums of exponentials run from both ends, so that nothing is ever taken off
         one of them, which would lose all digits where a class is certain.
         """
-        after = [np.full(len(self.data.target), -np.inf)]
-        for fit in self.fits[:0:-1]:
-            after.append(np.logaddexp(after[-1], fit.sums))
-        before = np.full(len(self.data.target), -np.inf)
-        for fit, varies in zip(self.fits, self._varies, strict=True):
-            fit.put_offset(-np.logaddexp(before, after.pop()))
+        self._together.each(rows.look_ahead)
+        for k, (fit, varies) in enumerate(zip(self.fits, self._varies, strict=True)):
+            self._together.each(rows.face_others, k, self._options.loss_function)
             if varies:
                 fit.refine(1, rate)
-            before = np.logaddexp(before, fit.sums)
+            self._together.each(rows.look_back, k)
 
     def finish(self, snapshot: ClassCurves) -> None:
         """Take over curves that grew on some of the rows, and settle them on all."""
@@ -198,7 +195,7 @@ class ClassFits:
         for fit in self.fits:
             fit.prune_quiet()
 
-    def going_on_with(self, data: TrainingData) -> ClassFits:
+    def going_on_with(self, data: AllRows) -> ClassFits:
         """The fits as they are, with other rows from here on."""
         other = copy.copy(self)
         other.data = data
@@ -225,8 +222,8 @@ class ClassFits:
     @property
     def loss(self) -> float:
         """Weighted mean log-loss on the training rows."""
-        losses = ClassLogLoss().of_rows(self.data.target, self.sums)
-        return float(np.average(losses, weights=self.data.weight))
+        total, mass = self._together.total(rows.class_loss_sums)
+        return float(total / mass)
 
     @property
     def expected_error(self) -> float:
@@ -234,7 +231,7 @@ class ClassFits:
 
         A row tells of as many differences between sums as there are classes but one.
         """
-        mass = float(self.data.weight.sum())
+        mass = self.data.mass
         left = mass - DEARER_FREEDOM * self.curves.freedom / (self.n_classes - 1)
         return self.loss * (mass / left) ** 2 if left > 0.0 else math.inf
 
@@ -260,6 +257,7 @@ class ClassFits:
             fit.reweighted(weight, own, seed ^ np.uint64(k))
             for k, (fit, own) in enumerate(zip(self.fits, priors, strict=True))
         ]
+        other._take_over()
         other._sweep(n_sweeps, rate=0.0)
         return tuple(fit.move_to(moved) for fit, moved in zip(self.fits, other.fits, strict=True))
 
@@ -270,32 +268,26 @@ class ClassFits:
         )
 
 
-def of_class(data: TrainingData, options: FitOptions, k: int) -> TrainingData:
+def of_class(data: AllRows, options: FitOptions, k: int) -> AllRows:
     """The rows with the target "this class or not", the others at their best constants."""
     constants = class_constants(data, options)
     offset = -float(np.logaddexp.reduce(np.delete(constants, k)))
-    return replace(
-        data,
-        target=(data.target == k).astype(np.float64),
-        given_offset=np.full(len(data.target), offset),
-    )
+    return data.one_class(k, offset)
 
 
-def class_constants(data: TrainingData, options: FitOptions) -> FloatArray:
+def class_constants(data: AllRows, options: FitOptions) -> FloatArray:
     """The logs of the shares of the classes, of mean zero; zeros where there is no intercept.
 
     A class without rows has half a row.
     """
     if not options.fit_intercept:
         return np.zeros(options.n_classes)
-    numbers = data.target.astype(np.int64)
-    masses = np.bincount(numbers, weights=data.weight, minlength=options.n_classes)
-    logs = np.log(np.maximum(masses, 0.5))
+    logs = np.log(np.maximum(data.class_masses(options.n_classes), 0.5))
     constants: FloatArray = logs - logs.mean()
     return constants
 
 
-def constant_models(data: TrainingData, options: FitOptions) -> ClassModels:
+def constant_models(data: AllRows, options: FitOptions) -> ClassModels:
     """Models without any curve."""
     constants = class_constants(data, options).tolist()
     return ClassModels(tuple(SeparationModel(data.bins, level, ()) for level in constants))

@@ -13,7 +13,7 @@ import numpy as np
 
 from seplearn._workers import SerialWorkers, Workers
 from seplearn.fitting.aggregate import Aggregate
-from seplearn.fitting.carriers import LocalCarrier
+from seplearn.fitting.carriers import Carrier, LocalCarrier
 from seplearn.fitting.draws import axis_hashes, make_draws, random_streams, row_order
 from seplearn.fitting.grid import Grid
 from seplearn.fitting.joint import rows
@@ -21,7 +21,7 @@ from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.fitting.joint.prior import Prior, Strength
 from seplearn.fitting.joint.prune import Pruning, prune
 from seplearn.fitting.joint.sweep import Rules, put_on_rows, sweep
-from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.options import AllRows, FitOptions, TrainingData
 from seplearn.fitting.scalars import least_squares
 from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
 from seplearn.fitting.stagewise import fit_stage
@@ -35,6 +35,7 @@ from seplearn.model.bag import Bag
 from seplearn.model.model import Penalties, SeparationModel
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import Branch, Stage
+from seplearn.table.blocks import share_looked_at
 
 # Over everything, after each new stage, at least. Few rows allow more sweeps, and where they have
 # little noise they need them: with 12 the cross-validated error of six such tables was 3 % higher,
@@ -99,24 +100,22 @@ class JointFit:
 
     def __init__(
         self,
-        data: TrainingData,
+        data: AllRows,
         options: FitOptions,
         seed: np.random.SeedSequence,
         workers: Workers,
         main_effects: bool = False,
     ) -> None:
         self.data, self._options, self._seed, self._workers = data, options, seed, workers
-        self._hashes = axis_hashes(data)
+        self._hashes = axis_hashes(data.some)
         self._axes = make_axes(data, options, self._hashes)
         self.curves = starting_curves(data, options, main_effects, self._axes.order)
-        self._residual = data.target - data.offset - self.curves.intercept
-        blocks = rows.row_blocks(data.codes, data.target, data.weight, data.offset, self._residual)
-        self._carrier = LocalCarrier(blocks, workers)
+        self._carrier: Carrier = data.carrier(self.curves.intercept, workers)
         if options.loss_function.link is not IDENTITY:  # the target itself is no sum of curves
             self._carrier.each(rows.begin, options.loss_function, self.curves.intercept)
         self.mean_square = math.inf
-        self._energy = energy_price(data, options)
-        self._mass = float(data.weight.sum())
+        self._energy = energy_price(data.some, options)
+        self._mass = data.mass
         self.n_sweeps = SWEEPS_OF_FEW_ROWS if self._mass <= _FEW_ROWS else N_SWEEPS
         self.newest: Stage | None = None
 
@@ -167,10 +166,8 @@ class JointFit:
 
     def _start_of_stage(self, streams: list[RandomState]) -> tuple[list[Grid], Aggregate]:
         """Grids on what the loss asks of the rows, for a stage to start from."""
-        some = self._some_rows
-        pull = self._options.loss_function.pull(
-            self.data.target, self._eta, self._residual, self.data.weight
-        )
+        some, data = self._some_rows, self.data.loaded
+        pull = self._options.loss_function.pull(data.target, self._eta, self._residual, data.weight)
         return fit_stage(
             self._some_data,
             self._options,
@@ -184,13 +181,14 @@ class JointFit:
     @cached_property
     def _some_rows(self) -> IntArray | None:
         """The rows that grids are fitted to, if not all."""
-        if len(self.data.target) <= _GRID_ROWS:
+        if self.data.n_rows <= _GRID_ROWS:
             return None
-        return np.sort(row_order(self.data, self._hashes)[:_GRID_ROWS])
+        return np.sort(row_order(self.data.loaded, self._hashes)[:_GRID_ROWS])
 
     @cached_property
     def _some_data(self) -> TrainingData:
-        return self.data if self._some_rows is None else self.data.rows(self._some_rows)
+        data = self.data.loaded
+        return data if self._some_rows is None else data.rows(self._some_rows)
 
     @cached_property
     def _draws(self) -> Draws:
@@ -260,7 +258,7 @@ class JointFit:
             self._axes,
             Pruning(
                 least=share * self._mass * self.noise,
-                mass=float(self._working.sum()),
+                mass=float(self._carrier.total(rows.residual_sums)[1]),
                 folds=self._options.may_have_effects,
                 drops=self._options.fit_intercept,
             ),
@@ -275,12 +273,12 @@ class JointFit:
     @property
     def _eta(self) -> FloatArray:
         """The sums of offset and curves on all rows."""
-        return np.concatenate([block.eta for block in self._carrier.blocks])
+        return self._carrier.gather(rows.eta)
 
     @property
-    def predictions(self) -> FloatArray:
-        """Predictions of all rows, offsets included."""
-        return self._options.loss_function.link.inverse(self._eta)
+    def carrier(self) -> Carrier:
+        """Where the rows are."""
+        return self._carrier
 
     @property
     def expected_error(self) -> float:
@@ -291,7 +289,7 @@ class JointFit:
         left = self._mass - DEARER_FREEDOM * self.curves.freedom
         return self.loss * (self._mass / left) ** 2 if left > 0.0 else math.inf
 
-    def going_on_with(self, data: TrainingData) -> JointFit:
+    def going_on_with(self, data: AllRows) -> JointFit:
         """The fit as it is, with other rows from here on."""
         fit = JointFit(data, self._options, self._seed, self._workers)
         fit.restore(self.curves)
@@ -306,21 +304,7 @@ class JointFit:
     @property
     def sums(self) -> FloatArray:
         """The sums of the curves on all rows, without the offset."""
-        sums: FloatArray = self._eta - np.concatenate([b.offset for b in self._carrier.blocks])
-        return sums
-
-    def put_offset(self, offset: FloatArray) -> None:
-        """Let something else be added to the curves from here on; the rows' problem follows."""
-        first = 0
-        for block in self._carrier.blocks:
-            rows.put_offset(block, offset[first : first + len(block.target)])
-            first += len(block.target)
-        self._carrier.each(rows.renew, self._options.loss_function)
-
-    def share_codes(self, other: JointFit) -> None:
-        """Have the bins of the rows in the arrays of another fit of the same rows."""
-        for own, theirs in zip(self._carrier.blocks, other._carrier.blocks, strict=True):
-            own.codes = theirs.codes
+        return self._carrier.gather(rows.sums)
 
     def _append(self, stage: Stage, bag: Bag | None) -> None:
         """Add a stage with its least-squares scalars; the curves keep the constraints."""
@@ -350,7 +334,7 @@ class JointFit:
 
     def _scalars(self, branches: list[Branch]) -> FloatArray:
         """Non-negative least squares of the residual on the new products, at least a little."""
-        data, residual, weight = self.data, self._residual, self._working
+        data, residual, weight = self.data.loaded, self._residual, self._working
         columns = [branch.evaluate(data.codes, data.bins) for branch in branches]
         gram = np.array([[weighted_dot(a, b, weight) for b in columns] for a in columns])
         right = np.array([weighted_dot(column, residual, weight) for column in columns])
@@ -435,7 +419,7 @@ class JointFit:
             other.curves.lean_on(prior.draw(seed, self._axes))
         # Moves are made side by side: a thread of the pool must not wait for others of it.
         other._workers = SerialWorkers(self._workers.stop)
-        blocks = rows.reweighted(self._carrier.blocks, weight)
+        blocks = rows.reweighted(self._blocks, weight)
         other._carrier = LocalCarrier(blocks, other._workers)
         return other
 
@@ -462,13 +446,28 @@ class JointFit:
     @property
     def _loss_now(self) -> Loss:
         """The loss, suited to how far the sums of this moment are off."""
-        data = self.data
-        return self._options.loss_function.suited_to(data.target - self._eta, data.weight)
+        loss = self._options.loss_function
+        if not loss.takes_spread:
+            return loss
+        share = share_looked_at(self.data.n_rows)
+        misses = self._carrier.gather(rows.some_misses, share)
+        return loss.suited_to(misses, self._carrier.gather(rows.some_weights, share))
+
+    @property
+    def _residual(self) -> FloatArray:
+        """The residuals of all rows in that problem."""
+        return self._carrier.gather(rows.values, "residual")
 
     @property
     def _working(self) -> FloatArray:
         """The weights of all rows in the least-squares problem of this moment."""
-        return np.concatenate([block.working for block in self._carrier.blocks])
+        return self._carrier.gather(rows.values, "working")
+
+    @property
+    def _blocks(self) -> list[rows.RowBlock]:
+        """The blocks of rows in memory."""
+        assert isinstance(self._carrier, LocalCarrier)
+        return self._carrier.blocks
 
     @property
     def _learns(self) -> bool:
@@ -535,7 +534,7 @@ def to_stage(stage: StageCurves, axes: Axes) -> Stage:
 
 
 def curves_of(
-    model: SeparationModel, effects: Effects, data: TrainingData, options: FitOptions, axes: Axes
+    model: SeparationModel, effects: Effects, data: AllRows, options: FitOptions, axes: Axes
 ) -> Curves:
     """The curves of a model in the coordinates of a fit; ``effects`` are what it would start with.
 
@@ -585,7 +584,7 @@ def _stage_curves(stage: Stage, penalties: FloatArray, axes: Axes) -> StageCurve
     )
 
 
-def make_axes(data: TrainingData, options: FitOptions, hashes: RandomState) -> Axes:
+def make_axes(data: AllRows, options: FitOptions, hashes: RandomState) -> Axes:
     """The features as sweeps see them; the order of visits depends on content alone.
 
     An axis on which all rows share a bin has nothing to say and is not visited.
@@ -601,19 +600,19 @@ def make_axes(data: TrainingData, options: FitOptions, hashes: RandomState) -> A
 
 
 def starting_curves(
-    data: TrainingData, options: FitOptions, main_effects: bool, order: tuple[int, ...]
+    data: AllRows, options: FitOptions, main_effects: bool, order: tuple[int, ...]
 ) -> Curves:
     """A model without stages: zero, or for a target far from zero, or main effects, its mean.
 
     With a link it is the best constant: zero says nothing about a sum of curves that is a log. As
     it is where rows only say whether they are above or below.
     """
-    loss = options.loss_function
+    loss, some = options.loss_function, data.some
     if loss.link is IDENTITY and not loss.sees_sides:
-        mean = float(np.average(data.target - data.offset, weights=data.weight))
+        mean = float(np.average(some.target - some.offset, weights=some.weight))
         far = abs(mean) > _LARGEST_LEVEL or main_effects
     else:
-        mean, far = loss.constant(data.target, data.weight, data.offset), True
+        mean, far = loss.constant(some.target, some.weight, some.offset), True
     n_axes = data.bins.n_axes
     varying = np.isin(np.arange(n_axes), order) if main_effects else np.zeros(n_axes, np.bool_)
     penalties = first_penalties(data, options)[:, 0]
@@ -627,12 +626,12 @@ def starting_curves(
     return Curves(mean if options.fit_intercept and far else 0.0, effects)
 
 
-def first_penalties(data: TrainingData, options: FitOptions) -> FloatArray:
+def first_penalties(data: AllRows, options: FitOptions) -> FloatArray:
     """Penalties of a new stage, shape (p, 2, 3)."""
     if not isinstance(options.smoothness, str):
         return fixed_penalties(data, options.smoothness)
     # In units of what rows say of a sum that is off by one: a row of a rare event says little.
-    return starting_penalties(data) / _information(data, options.loss_function)
+    return starting_penalties(data) / _information(data.some, options.loss_function)
 
 
 def _information(data: TrainingData, loss: Loss) -> float:
@@ -655,11 +654,12 @@ def _around_constant(data: TrainingData, loss: Loss) -> tuple[float, float]:
     return float(working.sum()) / mass, max(loss.noise(found), 1e-300)
 
 
-def constant_model(data: TrainingData, options: FitOptions) -> SeparationModel:
+def constant_model(data: AllRows, options: FitOptions) -> SeparationModel:
     """The model without any stage: the best constant, or zero where there is no intercept."""
     if not options.fit_intercept:
         return SeparationModel(data.bins, 0.0, ())
-    level = options.loss_function.constant(data.target, data.weight, data.offset)
+    some = data.some
+    level = options.loss_function.constant(some.target, some.weight, some.offset)
     return SeparationModel(data.bins, level, ())
 
 

@@ -6,16 +6,15 @@ where the block is and get sums back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from seplearn.kernels import rows as kernels
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from seplearn.losses import Loss
-
-ROWS_PER_BLOCK = 1 << 16  # fixed, as the order of additions depends on it and with it the last bits
+from seplearn.losses import ClassLogLoss, Loss
+from seplearn.table.blocks import block_parts, spread_rows
 
 
 @dataclass(eq=False)
@@ -34,6 +33,9 @@ class RowBlock:
         The response minus the sum of the offset and all curves.
     products : list of arrays of shape (2, n)
         P+ and P- of every stage.
+    others : array of shape (n,)
+        Of one of several classes: the log of a sum of exponentials over the classes after it, or,
+        once it was swept, over those up to it.
     """
 
     codes: CodeArray
@@ -44,11 +46,17 @@ class RowBlock:
     working: FloatArray
     residual: FloatArray
     products: list[FloatArray] = field(default_factory=list)
+    others: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @property
     def eta(self) -> FloatArray:
         """The sum of the offset and all curves."""
         return self.response - self.residual
+
+    @property
+    def sums(self) -> FloatArray:
+        """The sum of all curves, without the offset."""
+        return self.eta - self.offset
 
 
 def row_blocks(
@@ -60,8 +68,7 @@ def row_blocks(
 ) -> list[RowBlock]:
     """Blocks of a table of bins (n, p); their residuals are views of ``residual``."""
     blocks = []
-    for first in range(0, len(target), ROWS_PER_BLOCK):
-        part = slice(first, first + ROWS_PER_BLOCK)
+    for part in block_parts(len(target)):
         own = np.ascontiguousarray(codes[part].T)
         y, w = target[part], weight[part]
         blocks.append(RowBlock(own, y, w, offset[part], y, w, residual[part]))
@@ -98,10 +105,79 @@ def renew(block: RowBlock, loss: Loss) -> None:
         block.response = response
 
 
-def put_offset(block: RowBlock, offset: FloatArray) -> None:
-    """Add something else to the curves; their sums stay, the response is to be renewed."""
+def eta(block: RowBlock) -> FloatArray:
+    """The sums of the offset and all curves of the rows."""
+    return block.eta
+
+
+def sums(block: RowBlock) -> FloatArray:
+    """The sums of all curves of the rows."""
+    return block.sums
+
+
+def some_misses(block: RowBlock, share: float) -> FloatArray:
+    """How far the sums are off the target, of a share of the rows."""
+    return (block.target - block.eta)[spread_rows(len(block.target), share)]
+
+
+def some_weights(block: RowBlock, share: float) -> FloatArray:
+    """The weights of the rows that :func:`some_misses` tells of."""
+    return block.weight[spread_rows(len(block.target), share)]
+
+
+def values(block: RowBlock, name: str) -> FloatArray:
+    """What the rows have of something: their residual, say."""
+    found: FloatArray = getattr(block, name)
+    return found
+
+
+def _put_offset(block: RowBlock, offset: FloatArray, loss: Loss) -> None:
+    """Add something else to the curves, whose sums stay; the rows' problem follows."""
     block.residual -= offset - block.offset
     block.offset = offset
+    renew(block, loss)
+
+
+def share_codes(blocks: Sequence[RowBlock]) -> None:
+    """Have the bins of the same rows of several fits in one array."""
+    for block in blocks[1:]:
+        block.codes = blocks[0].codes
+
+
+def face_all_others(blocks: Sequence[RowBlock], k: int, loss: Loss) -> None:
+    """Let the sum of class ``k`` stand against those of all others as they are."""
+    others = [block.sums for j, block in enumerate(blocks) if j != k]
+    _put_offset(blocks[k], -np.logaddexp.reduce(others), loss)
+
+
+def look_ahead(blocks: Sequence[RowBlock]) -> None:
+    """Note for every class what the classes after it come to."""
+    blocks[-1].others = np.full(len(blocks[-1].target), -np.inf)
+    for block, after in zip(blocks[-2::-1], blocks[:0:-1], strict=True):
+        block.others = np.logaddexp(after.others, after.sums)
+
+
+def face_others(blocks: Sequence[RowBlock], k: int, loss: Loss) -> None:
+    """Let the sum of class ``k`` stand against the classes before and after it."""
+    others = np.logaddexp(_before(blocks, k), blocks[k].others)
+    _put_offset(blocks[k], -others, loss)
+
+
+def look_back(blocks: Sequence[RowBlock], k: int) -> None:
+    """Note what the classes up to ``k`` come to, now that it was swept."""
+    blocks[k].others = np.logaddexp(_before(blocks, k), blocks[k].sums)
+
+
+def _before(blocks: Sequence[RowBlock], k: int) -> FloatArray:
+    return blocks[k - 1].others if k else np.full(len(blocks[0].target), -np.inf)
+
+
+def class_loss_sums(blocks: Sequence[RowBlock]) -> FloatArray:
+    """Sums of the log-loss of several classes, and of the weight."""
+    own = np.argmax([block.target for block in blocks], axis=0).astype(np.float64)
+    losses = ClassLogLoss().of_rows(own, np.column_stack([block.sums for block in blocks]))
+    weight = blocks[0].weight
+    return np.array([np.sum(weight * losses), np.sum(weight)])
 
 
 def residual_sums(block: RowBlock) -> FloatArray:

@@ -1,0 +1,203 @@
+"""Estimators whose training table is on a Dask cluster."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client, default_client
+
+from seplearn._errors import wrong_type
+from seplearn.dask.fit import fit_on_cluster
+from seplearn.estimators.classifier import TSLClassifier
+from seplearn.estimators.tsl import TSLRegressor
+from seplearn.fitting.progress import Callback
+
+
+class _DaskEstimator:
+    """What both estimators share; ``local_`` is the estimator that is fitted."""
+
+    _kind: ClassVar[type[Any]]
+
+    def __init__(self, client: Client | None = None, **parameters: Any) -> None:
+        self.client = client
+        self._local = self._kind(**parameters)
+
+    def __repr__(self) -> str:
+        return f"Dask{self._local!r}"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters."""
+        return {"client": self.client} | dict(self._local.get_params(deep))
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters."""
+        self.client = parameters.pop("client", self.client)
+        self._local.set_params(**parameters)
+        return self
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        offset: Any = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array of shape (n, p)
+        y : dask Series or Array of shape (n,)
+            With the partitions of X.
+        sample_weight, offset : dask Series or Array of shape (n,), optional
+            As the estimator in memory takes them.
+        eval_set : pair (X, y), optional
+            Tables in memory on which the number of stages is chosen.
+        callback : callable, optional
+            Called as ``callback(stage, record)`` after each new stage.
+
+        Returns
+        -------
+        The fitted estimator itself.
+        """
+        client = default_client() if self.client is None else self.client
+        if not isinstance(client, Client):
+            raise wrong_type("client", "a distributed.Client", client)
+        columns = {"y": y, "sample_weight": sample_weight, "offset": offset}
+        given = {name: column for name, column in columns.items() if column is not None}
+        fit_on_cluster(client, self._local, X, given, eval_set, callback)
+        return self
+
+    def to_local(self) -> Any:
+        """The fitted estimator for tables in memory."""
+        return copy.deepcopy(self._local)
+
+    def predict(self, X: Any, offset: Any = None) -> Any:
+        """Predictions, computed when they are asked for: a dask Series or Array.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array of shape (n, p)
+        offset : dask Series or Array of shape (n,), optional
+        """
+        classes = getattr(self._local, "classes_", np.empty(0))
+        return self._lazily("predict", X, offset, None, classes.dtype)
+
+    def _lazily(self, method: str, X: Any, offset: Any, width: int | None, kind: Any) -> Any:
+        """What a method gives for every partition."""
+        parts = (X,) if offset is None else (X, offset)
+        model = dask.delayed(self.to_local())
+        if hasattr(X, "map_partitions"):
+            meta = _frame_of(X._meta, np.empty((0,) if width is None else (0, width), kind))
+            return X.map_partitions(_predicted, *parts[1:], method=method, model=model, meta=meta)
+        if not isinstance(X, da.Array):
+            raise wrong_type("X", "a dask DataFrame or Array", X)
+        whole = X.rechunk({1: -1})
+        lengths = whole.chunks[0]
+        blocks = [] if offset is None else [offset.rechunk((lengths,)).to_delayed().ravel()]
+        found = [
+            da.from_delayed(
+                dask.delayed(_predicted)(*pieces, method=method, model=model),
+                (n,) if width is None else (n, width),
+                kind,
+            )
+            for n, *pieces in zip(lengths, whole.to_delayed().ravel(), *blocks, strict=True)
+        ]
+        return da.concatenate(found)
+
+
+class DaskTSLRegressor(_DaskEstimator):
+    """TSLRegressor for tables on a Dask cluster.
+
+    Bins are found and rows turned into their numbers on the workers, where they stay. The model
+    grows on rows that the client looks at, about a million at most, and is finished on all rows:
+    sums over their blocks are added in a fixed order, so that the model does not depend on the
+    number of workers. A worker that is lost has its rows read again elsewhere. With more than two
+    classes, ``n_bootstrap`` or ``refine="scalars"`` the bins of all rows go to the client.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        By default the one that is there.
+    **parameters
+        Those of :class:`seplearn.TSLRegressor`.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd  # doctest: +SKIP
+    >>> from seplearn.dask import DaskTSLRegressor  # doctest: +SKIP
+    >>> table = dd.read_parquet("part-*.parquet")  # doctest: +SKIP
+    >>> model = DaskTSLRegressor(client, n_stages=4)  # doctest: +SKIP
+    >>> model.fit(table.drop(columns="y"), table["y"])  # doctest: +SKIP
+    >>> model.to_local().save("model.tsl")  # doctest: +SKIP
+    """
+
+    _kind = TSLRegressor
+
+
+class DaskTSLClassifier(_DaskEstimator):
+    """TSLClassifier for tables on a Dask cluster.
+
+    Bins are found and rows turned into their numbers on the workers, where they stay. The model
+    grows on rows that the client looks at, about a million at most, and is finished on all rows:
+    sums over their blocks are added in a fixed order, so that the model does not depend on the
+    number of workers. A worker that is lost has its rows read again elsewhere. With more than two
+    classes, ``n_bootstrap`` or ``refine="scalars"`` the bins of all rows go to the client.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        By default the one that is there.
+    **parameters
+        Those of :class:`seplearn.TSLClassifier`.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd  # doctest: +SKIP
+    >>> from seplearn.dask import DaskTSLClassifier  # doctest: +SKIP
+    >>> table = dd.read_parquet("part-*.parquet")  # doctest: +SKIP
+    >>> model = DaskTSLClassifier(client, n_stages=4)  # doctest: +SKIP
+    >>> model.fit(table.drop(columns="y"), table["y"])  # doctest: +SKIP
+    >>> model.to_local().save("model.tsl")  # doctest: +SKIP
+    """
+
+    _kind = TSLClassifier
+
+    def predict_proba(self, X: Any, offset: Any = None) -> Any:
+        """Probabilities of the classes, computed when they are asked for.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array of shape (n, p)
+        offset : dask Series or Array of shape (n,), optional
+        """
+        return self._lazily("predict_proba", X, offset, len(self._local.classes_), np.float64)
+
+
+def _predicted(X: Any, offset: Any = None, *, method: str, model: Any) -> Any:
+    """Predictions of a partition, which may have no rows."""
+    predict: Callable[..., Any] = getattr(model, method)
+    if len(X) == 0:
+        n_classes = len(getattr(model, "classes_", ()))
+        empty = np.empty((0, n_classes)) if method == "predict_proba" else np.empty(0)
+        return _frame_of(X, empty)
+    return _frame_of(X, predict(X) if offset is None else predict(X, offset=offset))
+
+
+def _frame_of(X: Any, values: Any) -> Any:
+    """Predictions with the index of a data frame, or as they are."""
+    if not hasattr(X, "index"):
+        return values
+    import pandas as pd
+
+    if values.ndim == 1:
+        return pd.Series(values, index=X.index[: len(values)])
+    return pd.DataFrame(values, index=X.index[: len(values)])

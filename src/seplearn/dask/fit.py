@@ -1,0 +1,249 @@
+"""From a table on a cluster to a fitted estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+
+from seplearn._errors import wrong_type
+from seplearn._params import check_parameters
+from seplearn.dask import partitions
+from seplearn.dask.partitions import Extent, Look
+from seplearn.dask.rows import DaskRows, Shares
+from seplearn.estimators.base import restored_on_failure
+from seplearn.estimators.classifier import (
+    TSLClassifier,
+    check_all_weighed,
+    class_eval_rows,
+    class_weights,
+    labels_of,
+    numbered,
+)
+from seplearn.estimators.rows import Asked, check_callback, checked_options, fit_data
+from seplearn.estimators.tsl import check_eval_target
+from seplearn.fitting.options import FitOptions
+from seplearn.fitting.progress import Callback
+from seplearn.kernels.arrays import BoolArray, FloatArray
+from seplearn.losses import IDENTITY
+from seplearn.losses.links import LOG
+from seplearn.model.classes import Model
+from seplearn.model.provenance import Provenance
+from seplearn.model.record import StageRecord
+from seplearn.table.binning import Axis, bins_at_most
+from seplearn.table.columns import Table
+from seplearn.table.schema import Schema
+from seplearn.table.summaries import axes_of
+from seplearn.table.training import TargetUnit, WeightUnit, eval_rows
+
+
+def fit_on_cluster(
+    client: Any,
+    estimator: Any,
+    X: Any,
+    columns: dict[str, Any],
+    eval_set: Any,
+    callback: Callback | None,
+) -> None:
+    """Fit an estimator to a table on a cluster; if that fails it is left as it was."""
+    check_parameters(estimator._parameters, estimator.get_params(deep=False))
+    check_callback(callback)
+    classes = isinstance(estimator, TSLClassifier)
+    table = ClusterTable(client, X, columns, classes)
+    name = getattr(columns["y"], "name", None)
+    schema = Schema.of(table, name if isinstance(name, str) and hasattr(X, "columns") else None)
+    with restored_on_failure(estimator):
+        fit = _fit_classes if classes else _fit_numbers
+        fit(estimator, table, schema, Asked(eval_set, None, columns.get("offset")), callback)
+
+
+def _fit_numbers(
+    estimator: Any, table: ClusterTable, schema: Schema, asked: Asked, callback: Callback | None
+) -> None:
+    loss = estimator._loss
+    held_out = None
+    if asked.eval_set is not None:
+        held_out = eval_rows(asked.eval_set, schema, asked.offset is not None)
+        check_eval_target(loss, held_out)
+    start = estimator._start(schema, loss)
+    parameters = estimator._plain_parameters()
+    options, categorical = checked_options(table, parameters, asked, start)
+    table.use(None, np.ones(1))
+    loss.check_target(np.array([table.extent.low, table.extent.high]))
+    model, history, provenance = table.fit(categorical, options, held_out, callback)
+    earlier = [] if start is None else estimator.history_
+    estimator._store(schema, model, [*earlier, *history], provenance)
+
+
+def _fit_classes(
+    estimator: Any, table: ClusterTable, schema: Schema, asked: Asked, callback: Callback | None
+) -> None:
+    # More than one row of each, as classes have: labels that are all different look like numbers.
+    classes, _ = numbered(labels_of(np.repeat(table.labels, 3)))
+    estimator._check_classes(classes, asked.offset)
+    held_out = None
+    if asked.eval_set is not None:
+        held_out = class_eval_rows(asked.eval_set, schema, classes, asked.offset is not None)
+    start = estimator._start_of_classes(schema, classes)
+    parameters = estimator._class_parameters(classes)
+    options, categorical = checked_options(table, parameters, asked, start)
+    table.use(classes, class_weights(estimator.class_weight, classes, table.label_counts))
+    check_all_weighed(np.array(sorted(table.extent.classes), dtype=np.int64), classes)
+    model, history, provenance = table.fit(categorical, options, held_out, callback)
+    earlier = [] if start is None else estimator.history_
+    estimator._store(schema, model, [*earlier, *history], provenance)
+    estimator.classes_ = classes
+
+
+class ClusterTable:
+    """A table on workers, as far as the client knows it: names and kinds of columns."""
+
+    def __init__(self, client: Any, X: Any, columns: dict[str, Any], classes: bool) -> None:
+        self._client, self._has_classes = client, classes
+        self._has_offset = "offset" in columns
+        self._parts = client.compute(_read(X, columns, classes))
+        looks: list[Look | None] = self._of_all(
+            partial(partitions.look, classes=classes), self._parts
+        )
+        seen = _alike(looks)
+        first = seen[0]
+        self.names, self.integer_labels = first.names, first.integer_labels
+        self.n_columns, self.library = first.n_columns, first.library
+        self.n_rows = sum(one.n_rows for one in seen)
+        self._categorical = np.any([one.categorical for one in seen], axis=0)
+        self._largest_weight = max(one.largest_weight for one in seen)
+        if self._largest_weight == 0.0:
+            raise ValueError("sample_weight must have a positive sum, got zeros only")
+        if classes:
+            every = np.concatenate([one.labels[0] for one in seen])
+            counts = np.concatenate([one.labels[1] for one in seen])
+            self.labels, place = np.unique(every, return_inverse=True)
+            self.label_counts: FloatArray = np.bincount(place, weights=counts).astype(np.float64)
+
+    def is_categorical(self, j: int) -> bool:
+        return bool(self._categorical[j])
+
+    def numbers(self, j: int) -> FloatArray:
+        raise TypeError(f"{self.label(j)} must hold numbers, got levels in some partition")
+
+    def levels(self, j: int) -> list[Any]:
+        raise NotImplementedError(f"{self.label(j)} is on the workers")
+
+    def rows(self, chosen: BoolArray) -> Table:
+        raise NotImplementedError(f"{len(chosen)} rows are on the workers")
+
+    def label(self, j: int) -> str:
+        return f"column {self.names[j]!r}" if self.names else f"column {j}"
+
+    def use(self, classes: Any, weights: FloatArray) -> None:
+        """Leave out rows of weight zero; number classes, which have weights of their own."""
+        found = self._of_all(
+            partial(partitions.positive_weights, largest=self._largest_weight), self._parts
+        )
+        total, count = np.sum(found, axis=0)
+        unit = WeightUnit(self._largest_weight, float(total / count))
+        use = partial(partitions.used_rows, unit=unit, classes=classes, weights=weights)
+        self._used = self._client.map(use, self._parts)
+        extents: list[Extent] = self._of_all(
+            partial(partitions.extent, classes=self._has_classes), self._used
+        )
+        self._lengths = [one.n_rows for one in extents]
+        self.extent = Extent(
+            sum(self._lengths),
+            min(one.low for one in extents),
+            max(one.high for one in extents),
+            next(one.first for one in extents if one.n_rows),
+            frozenset().union(*(one.classes for one in extents)),
+        )
+
+    def fit(
+        self, categorical: BoolArray, options: FitOptions, held_out: Any, callback: Callback | None
+    ) -> tuple[Model, list[StageRecord], Provenance]:
+        """Fit a model to the rows in use."""
+        axes = self._axes(categorical, options)
+        coded = self._client.map(partial(partitions.coded, axes=axes), self._used)
+        shares = Shares(self._client, coded, self._lengths)
+        try:
+            unit = self._unit(options, shares)
+            shares.tell("measure", unit)
+            is_constant = self.extent.low == self.extent.high and not self._has_offset
+            is_log = options.loss_function.link is LOG
+            spread = self._target_unit(False, shares).scale if is_log else 1.0
+            rows = DaskRows.of(shares, axes, is_constant, self._has_offset, spread)
+            model, history = fit_data(lambda _: rows, options, unit, held_out, None, callback)
+            return model, history, Provenance.of_fit(rows.n_rows, rows.mass)
+        finally:
+            shares.close()
+
+    def _unit(self, options: FitOptions, shares: Shares) -> TargetUnit:
+        loss = options.loss_function
+        if loss.link is IDENTITY:
+            return self._target_unit(options.fit_intercept, shares)
+        return loss.unit(np.empty(0), np.empty(0), options.fit_intercept)
+
+    def _target_unit(self, has_constant: bool, shares: Shares) -> TargetUnit:
+        ends = self.extent.low, self.extent.high, self.extent.first
+        return TargetUnit.from_moments(*ends, shares.moments, has_constant)
+
+    def _axes(self, categorical: BoolArray, options: FitOptions) -> tuple[Axis, ...]:
+        """The bins, from summaries of partitions that are merged two by two on the workers."""
+        labels = [self.label(j) for j in range(self.n_columns)]
+        summarise = partial(partitions.summaries_of, categorical=categorical, labels=labels)
+        found = self._client.map(summarise, self._used)
+        while len(found) > 1:
+            pairs = zip(found[::2], found[1::2], strict=False)
+            merged = [self._client.submit(partitions.merged, *pair) for pair in pairs]
+            found = merged + found[len(found) - len(found) % 2 :]
+        max_bins = bins_at_most(options.max_bins, self.extent.n_rows)
+        return axes_of(found[0].result(), max_bins, options.min_category_count)
+
+    def _of_all(self, function: Callable[..., Any], futures: list[Any]) -> Any:
+        """What a function says of every partition."""
+        return self._client.gather(self._client.map(function, futures))
+
+
+def _read(X: Any, columns: dict[str, Any], classes: bool) -> list[Any]:
+    """Partitions of the table and of what belongs to its rows, to be read together."""
+    parts = _delayed("X", X, None)
+    chunks = X.rechunk({1: -1}).chunks[0] if isinstance(X, da.Array) else None
+    others = {name: _delayed(name, column, chunks) for name, column in columns.items()}
+    for name, own in others.items():
+        if len(own) != len(parts):
+            raise ValueError(f"{name} must have the partitions of X ({len(parts)}), got {len(own)}")
+    read = dask.delayed(partitions.read_partition)
+    return [
+        read(k, part, {name: own[k] for name, own in others.items()}, classes)
+        for k, part in enumerate(parts)
+    ]
+
+
+def _delayed(name: str, given: Any, chunks: Any) -> list[Any]:
+    """The partitions of a dask collection; arrays are cut along their rows only."""
+    if isinstance(given, da.Array):
+        if chunks is not None and len(given) == sum(chunks):
+            given = given.rechunk({0: chunks})
+        whole = given.rechunk({1: -1}) if given.ndim == 2 else given
+        return list(whole.to_delayed().ravel())
+    if hasattr(given, "to_delayed") and hasattr(given, "npartitions"):
+        # Optimised, a column by itself is read in fewer and larger partitions than the others.
+        return list(given.to_delayed(optimize_graph=False))
+    raise wrong_type(name, "a dask DataFrame, Series or Array", given)
+
+
+def _alike(looks: list[Look | None]) -> list[Look]:
+    """What was seen of partitions with rows, which must have the same columns."""
+    seen: list[Look] = []
+    for k, one in enumerate(looks):
+        if one is None:
+            continue
+        seen.append(one)
+        names, expected = (list(x.names or range(x.n_columns)) for x in (one, seen[0]))
+        if names != expected:
+            raise ValueError(f"partition {k}: columns must be {expected}, as before, got {names}")
+    if not seen:
+        raise ValueError("X must have at least 1 sample, got partitions without rows only")
+    return seen

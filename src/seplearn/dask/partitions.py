@@ -1,0 +1,167 @@
+"""What is made of the partitions of a table on the workers: a look, summaries of columns, codes."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seplearn.dask.shares import CodedRows
+from seplearn.kernels.arrays import BoolArray, FloatArray
+from seplearn.table.binning import Axis, code_type
+from seplearn.table.columns import Table, is_missing, open_table, read_target
+from seplearn.table.summaries import Summary, add_rows, empty_summaries, merge_all
+from seplearn.table.training import WeightUnit, positive_shares
+
+
+@contextmanager
+def _naming(number: int) -> Iterator[None]:
+    """Errors that name the partition, counted from zero."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"partition {number}: {error}") from error
+
+
+class Partition(NamedTuple):
+    """Rows of a partition: their table (None if there are none) and what they have beside it."""
+
+    number: int
+    table: Table | None
+    columns: dict[str, Any]
+
+
+def read_partition(number: int, X: Any, columns: dict[str, Any], classes: bool) -> Partition:
+    """Check that what belongs together is as long, and that numbers are numbers."""
+    with _naming(number):
+        own = {name: np.asarray(read_target(given)) for name, given in columns.items()}
+        for name, values in own.items():
+            if values.shape != (len(X),):
+                raise ValueError(
+                    f"{name} must have one value per row of X ({len(X)}), got shape {values.shape}"
+                )
+            if name != "y" or not classes:
+                own[name] = _numbers(name, values)
+        if classes and any(is_missing(label) for label in own["y"].tolist()):
+            raise ValueError("y must not have missing values, got NaN or None in some row")
+        return Partition(number, open_table(X) if len(X) else None, own)
+
+
+def _numbers(name: str, values: Any) -> FloatArray:
+    try:
+        numbers: FloatArray = values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} must hold numbers: {error}") from error
+    least = 0.0 if name == "sample_weight" else -np.inf
+    strange = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= least)))
+    if len(strange):
+        rule = "finite numbers" + " that are not negative" * (name == "sample_weight")
+        row = int(strange[0])
+        raise ValueError(f"{name} must hold {rule}, got {numbers[row]} in row {row}")
+    return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What the client needs to know of a partition."""
+
+    n_rows: int
+    names: tuple[str, ...] | None
+    n_columns: int
+    library: str | None
+    integer_labels: tuple[int, ...] | None
+    categorical: tuple[bool, ...]
+    largest_weight: float
+    labels: Any
+
+
+def look(part: Partition, classes: bool) -> Look | None:
+    """A look at a partition; None if it has no rows."""
+    table = part.table
+    if table is None:
+        return None
+    with _naming(part.number):
+        kinds = tuple(table.is_categorical(j) for j in range(table.n_columns))
+        labels = np.unique(part.columns["y"], return_counts=True) if classes else None
+    largest = float(part.columns["sample_weight"].max()) if "sample_weight" in part.columns else 1.0
+    return Look(
+        table.n_rows, table.names, table.n_columns, table.library, table.integer_labels, kinds,
+        largest, labels,
+    )  # fmt: skip
+
+
+def positive_weights(part: Partition, largest: float) -> tuple[float, int]:
+    """The sum of the positive weights of a partition, as shares of the largest; how many."""
+    weight = part.columns.get("sample_weight", np.ones(len(part.columns["y"])))
+    return positive_shares(weight, largest)
+
+
+class Used(NamedTuple):
+    """The rows of a partition with a positive weight, which is a number of rows."""
+
+    number: int
+    table: Table | None
+    y: FloatArray
+    weight: FloatArray
+    offset: FloatArray
+
+
+def used_rows(part: Partition, unit: WeightUnit, classes: Any, weights: FloatArray) -> Used:
+    """Leave out rows of weight zero, and number classes, which have weights of their own."""
+    given = part.columns
+    n = len(given["y"])
+    weight = unit.counts(given["sample_weight"]) if "sample_weight" in given else np.ones(n)
+    used = weight > 0
+    y, weight = given["y"][used], weight[used]
+    if classes is not None:
+        y = np.searchsorted(classes, y).astype(np.float64)
+        weight = weight * weights[y.astype(np.int64)]
+    offset = given["offset"][used] if "offset" in given else np.zeros(len(y))
+    table = part.table if used.all() or part.table is None else part.table.rows(used)
+    return Used(part.number, table if used.any() else None, y, weight, offset)
+
+
+class Extent(NamedTuple):
+    """Number of rows, smallest, largest and first target, and the classes there are."""
+
+    n_rows: int
+    low: float
+    high: float
+    first: float
+    classes: frozenset[int]
+
+
+def extent(used: Used, classes: bool) -> Extent:
+    """What is said of the outcomes of a partition."""
+    if len(used.y) == 0:
+        return Extent(0, np.inf, -np.inf, np.nan, frozenset())
+    found = frozenset(np.unique(used.y).astype(np.int64).tolist()) if classes else frozenset()
+    return Extent(len(used.y), float(used.y.min()), float(used.y.max()), float(used.y[0]), found)
+
+
+def summaries_of(used: Used, categorical: BoolArray, labels: Sequence[str]) -> list[Summary]:
+    """Summaries of the columns of a partition."""
+    summaries = empty_summaries(categorical, labels)
+    if used.table is not None:
+        with _naming(used.number):
+            add_rows(summaries, used.table)
+    return summaries
+
+
+def merged(left: list[Summary], right: list[Summary]) -> list[Summary]:
+    """The summaries of both, in objects of their own: a worker may be asked for either again."""
+    return merge_all(copy.deepcopy(left), right)
+
+
+def coded(used: Used, axes: tuple[Axis, ...]) -> CodedRows:
+    """The bins of a partition, and its outcomes."""
+    kind = code_type(max(axis.n_bins for axis in axes))
+    codes = np.empty((len(axes), len(used.y)), dtype=kind)
+    if used.table is not None:
+        for j, axis in enumerate(axes):
+            codes[j] = axis.codes(used.table, j)
+    return CodedRows(codes, used.y, used.weight, used.offset)
