@@ -29,7 +29,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_generated", "_templates", "gallery/*.ipynb", "gallery/*.py"]
+exclude_patterns = ["_build", "_generated", "_templates", "*/*.ipynb", "*/*.py"]
 templates_path = ["_templates"]
 nitpicky = True
 
@@ -52,13 +52,13 @@ numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
 sphinx_gallery_conf = {
-    "examples_dirs": [str(HERE.parent / "examples" / "gallery")],
-    "gallery_dirs": ["gallery"],
+    "examples_dirs": [str(HERE.parent / "examples" / name) for name in ("cases", "gallery")],
+    "gallery_dirs": ["cases", "gallery"],
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("seplearn",),
     "image_scrapers": ("matplotlib", "scraper"),
     "within_subsection_order": "FileNameSortKey",
-    "ignore_repr_types": r"matplotlib|seplearn\.plots|TSLRegressor|SepALSRegressor",
+    "ignore_repr_types": r"matplotlib|seplearn\.plots|TSLRegressor|TSLClassifier|SepALSRegressor",
     "capture_repr": ("_repr_html_", "__repr__"),
     "download_all_examples": False,
     "remove_config_comments": True,
@@ -88,7 +88,7 @@ html_theme_options = {
 def _as_wide_as_the_page(_app: Any, doctree: nodes.document) -> None:
     """Pictures of pages get a width; those that have one are linked to the file in full size."""
     for image in doctree.findall(nodes.image):
-        if "gallery/" not in image["uri"]:
+        if not image["uri"].startswith(("gallery/", "cases/", "/gallery/", "/cases/")):
             image.setdefault("width", "100%")
 
 
