@@ -26,7 +26,6 @@ from sklearn.metrics import mean_poisson_deviance
 from seplearn import TSLRegressor, explain
 
 table = pd.read_csv("data/bike_hours.csv.gz")
-table = table[table["year"] == 2012].reset_index(drop=True)
 X = table[["hour", "workingday", "month", "weather", "temp", "humidity", "windspeed"]]
 y = table["count"].to_numpy()
 day = (table["hour"].diff() < 0).cumsum().to_numpy()
