@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+import dependencies  # noqa: E402
 import measured  # noqa: E402
 
 import seplearn  # noqa: E402
@@ -34,10 +36,11 @@ templates_path = ["_templates"]
 nitpicky = True
 
 # Figures on pages come from result files: numbers as substitutions, tables as an included page.
-myst_enable_extensions = ["colon_fence", "substitution"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "substitution"]
 myst_heading_anchors = 3
 myst_substitutions = measured.substitutions()
 measured.write_pages(HERE / "_generated")
+dependencies.write(HERE / "_generated")
 
 autodoc_typehints = "none"  # docstrings have the types in words
 autodoc_member_order = "bysource"
@@ -76,6 +79,8 @@ html_theme = "furo"
 html_title = f"seplearn {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_math_renderer = "mathml"  # browsers draw it by themselves: no script, no network
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
@@ -92,6 +97,15 @@ def _as_wide_as_the_page(_app: Any, doctree: nodes.document) -> None:
             image.setdefault("width", "100%")
 
 
+def _formula(writer: Any, node: nodes.Element) -> None:
+    """A formula as MathML."""
+    is_block = isinstance(node, nodes.math_block)
+    text = tex2mathml(node.astext(), as_block=is_block)
+    writer.body.append(f'<div class="formula">{text}</div>' if is_block else text)
+    raise nodes.SkipNode
+
+
 def setup(app: Any) -> None:
     """What Sphinx calls once."""
+    app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
     app.connect("doctree-read", _as_wide_as_the_page)

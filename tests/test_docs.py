@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from seplearn import datasets, explain, plots, report
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 MADE = ("_build", "_generated", "cases", "gallery", "generated")  # by `make docs`
+BESIDE = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
 PAGES = sorted(
     page
-    for page in [*DOCS.rglob("*.md"), *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING"))]
+    for page in [*DOCS.rglob("*.md"), *BESIDE]
     if not set(MADE) & set(page.relative_to(ROOT).parts)
 )
 GUIDE = [DOCS / "start.md", *sorted((DOCS / "guide").glob("*.md"))]
@@ -114,6 +116,16 @@ def test_tables_that_come_along_are_small_and_their_terms_are_told():
         cases = (ROOT / "examples" / "cases").glob("plot_*.py")
         (case,) = [c for c in cases if f"data/{name}" in c.read_text(encoding="utf-8")]
         assert re.search("CC BY 4.0|not under\\W+copyright", case.read_text(encoding="utf-8"))
+
+
+def test_every_package_that_is_needed_names_its_licence(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    lines = importlib.import_module("dependencies").table().splitlines()
+    always = [line for line in lines if line.endswith("| everything |")]
+    needed = [re.match(r"[\w\-]+", text) for text in metadata.requires("seplearn")]
+    found = [name[0] for name in needed if f"| {name[0]} |" in "\n".join(always)]
+    assert {"numpy", "numba", "scikit-learn", "safetensors"} <= set(found)
+    assert not [line for line in always if "not named" in line or "not installed" in line]
 
 
 @pytest.fixture

@@ -194,5 +194,5 @@ for record in load_model(folder / "reviewed.tsl").edits_:
 #
 # The same commands with the same versions give the same curves, bit for bit, so that whoever
 # doubts the page can make it again: ``seplearn export reviewed.tsl --json`` is then the same text.
-# (The model file itself also holds how long the fit took.) See :doc:`/guide/reproducibility`, :doc:`/guide/report` and
-# :doc:`/guide/editing`.
+# (The model file itself also holds how long the fit took.) See :doc:`/guide/reproducibility`,
+# :doc:`/guide/report` and :doc:`/guide/editing`.
