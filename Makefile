@@ -20,7 +20,7 @@ demo: $(DEMO_STAMP)
 	$(BIN)/seplearn demo --output demo/rents
 
 # Warnings are errors; -n makes every cross-reference that leads nowhere a warning, and so does a link
-# between pages. The gallery is run on the way.
+# between pages. Case studies and gallery are run on the way.
 docs: $(DOCS_STAMP)
 	$(BIN)/sphinx-build -W --keep-going -n -b html docs docs/_build/html
 
@@ -154,4 +154,4 @@ $(BENCH_STAMP): pyproject.toml | .venv
 
 clean:
 	rm -rf .venv .venv-lowest build dist demo .coverage* .mypy_cache .pytest_cache .ruff_cache
-	rm -rf docs/_build docs/_generated docs/gallery docs/api/generated docs/sg_execution_times.rst
+	rm -rf docs/_build docs/_generated docs/cases docs/gallery docs/api/generated docs/sg_execution_times.rst

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+import dependencies  # noqa: E402
 import measured  # noqa: E402
 
 import seplearn  # noqa: E402
@@ -29,15 +31,16 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_generated", "_templates", "gallery/*.ipynb", "gallery/*.py"]
+exclude_patterns = ["_build", "_generated", "_templates", "*/*.ipynb", "*/*.py"]
 templates_path = ["_templates"]
 nitpicky = True
 
 # Figures on pages come from result files: numbers as substitutions, tables as an included page.
-myst_enable_extensions = ["colon_fence", "substitution"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "substitution"]
 myst_heading_anchors = 3
 myst_substitutions = measured.substitutions()
 measured.write_pages(HERE / "_generated")
+dependencies.write(HERE / "_generated")
 
 autodoc_typehints = "none"  # docstrings have the types in words
 autodoc_member_order = "bysource"
@@ -52,13 +55,13 @@ numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
 sphinx_gallery_conf = {
-    "examples_dirs": [str(HERE.parent / "examples" / "gallery")],
-    "gallery_dirs": ["gallery"],
+    "examples_dirs": [str(HERE.parent / "examples" / name) for name in ("cases", "gallery")],
+    "gallery_dirs": ["cases", "gallery"],
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("seplearn",),
     "image_scrapers": ("matplotlib", "scraper"),
     "within_subsection_order": "FileNameSortKey",
-    "ignore_repr_types": r"matplotlib|seplearn\.plots|TSLRegressor|SepALSRegressor",
+    "ignore_repr_types": r"matplotlib|seplearn\.plots|TSLRegressor|TSLClassifier|SepALSRegressor",
     "capture_repr": ("_repr_html_", "__repr__"),
     "download_all_examples": False,
     "remove_config_comments": True,
@@ -76,6 +79,8 @@ html_theme = "furo"
 html_title = f"seplearn {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_math_renderer = "mathml"  # browsers draw it by themselves: no script, no network
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
@@ -88,10 +93,19 @@ html_theme_options = {
 def _as_wide_as_the_page(_app: Any, doctree: nodes.document) -> None:
     """Pictures of pages get a width; those that have one are linked to the file in full size."""
     for image in doctree.findall(nodes.image):
-        if "gallery/" not in image["uri"]:
+        if not image["uri"].startswith(("gallery/", "cases/", "/gallery/", "/cases/")):
             image.setdefault("width", "100%")
+
+
+def _formula(writer: Any, node: nodes.Element) -> None:
+    """A formula as MathML."""
+    is_block = isinstance(node, nodes.math_block)
+    text = tex2mathml(node.astext(), as_block=is_block)
+    writer.body.append(f'<div class="formula">{text}</div>' if is_block else text)
+    raise nodes.SkipNode
 
 
 def setup(app: Any) -> None:
     """What Sphinx calls once."""
+    app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
     app.connect("doctree-read", _as_wide_as_the_page)

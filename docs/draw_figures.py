@@ -33,28 +33,27 @@ def main() -> None:
     rents = pd.Series(rents, name="rent")
     rent = TSLRegressor(n_stages=4, n_bootstrap=50, random_state=0).fit(flats, rents)
     figures = {
-        "first.png": first(masked),
+        "first.png": first(rent),
         "curves.png": explain.curves(masked, 0).plot(),
         "hidden.png": hidden(masked),
         "local.png": local(rent, flats),
         "interactions.png": interactions(rent),
         "pd_floor_lift.png": floor_and_lift(rent),
         "shapley.png": shapley(rent, flats),
-        "card.png": card(rent),
+        "card.png": card(rent, "area"),
+        "card_floor.png": card(rent, "floor"),
     }
+    print(explain.summary(rent))  # the sentences beside the card in README
     for name, figure in figures.items():
         figure.savefig(FOLDER / name, dpi=DPI)
     picture_of_page(rent, flats, rents)
 
 
 def first(model: TSLRegressor) -> Figure:
-    """One backbone and one tilt, for the first page."""
-    figure, (upper, lower) = plt.subplots(2, 1, figsize=(3.7, 4.3), layout="constrained")
-    curves = explain.curves(model, 0)
-    curves["x1"].plot(ax=upper, part="backbone")
-    curves["x3"].plot(ax=lower, part="tilt")
-    upper.set_title("backbone of x1: it scales", fontsize=TITLE)
-    lower.set_title("tilt of x3: it directs, flipping at -1", fontsize=TITLE)
+    """What turns round: the floor with a lift and without, for the first page."""
+    figure, ax = plt.subplots(figsize=(3.9, 3.1), layout="constrained")
+    explain.partial_dependence(model, ["floor", "lift"]).plot(ax=ax, lines=True)
+    ax.set_title("a high floor: dearer with a lift only", fontsize=TITLE)
     return figure
 
 
@@ -107,9 +106,9 @@ def shapley(model: TSLRegressor, flats: Any) -> Figure:
     return figure
 
 
-def card(model: TSLRegressor) -> Figure:
-    """All that the model says of the area of a flat."""
-    figure: Figure = explain.card(model, "area").plot()
+def card(model: TSLRegressor, feature: str) -> Figure:
+    """All that the model says of a feature."""
+    figure: Figure = explain.card(model, feature).plot()
     figure.set_size_inches(9.6, 3.4)
     return figure
 

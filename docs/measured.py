@@ -10,23 +10,27 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import growth, report, tables, task_pages
+from benchmarks.report import Protocol
 from benchmarks.rows import Rows
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 NOT_MEASURED = "not measured"
-RIVALS = ("ebm", "lightgbm", "xgboost", "tensorsl")
+RIVALS = ("ebm", "lightgbm", "pygam", "xgboost", "tensorsl")
+# What a page may say of each task, and what the names of its figures begin with.
+TASKS = {
+    "": report.FRESH,
+    "classes_": task_pages.CLASSIFICATION,
+    "counts_": task_pages.COUNT_PART,
+    "quantiles_": task_pages.QUANTILE_PART,
+}
 PAGES = ("fresh_splits", "paper_split", "growth")
 
 
 def substitutions() -> dict[str, str]:
     """Every figure that a page may name, as text."""
     values = {"not_measured": NOT_MEASURED}
-    ratios = _ratios()
-    for rival in RIVALS:
-        own = ratios.get(rival, {})
-        values[f"ratio_{rival}"] = _text(own.get("ratio"), ".2f")
-        values[f"wins_{rival}"] = _text(own.get("wins"), "d")
-        values[f"tables_{rival}"] = _text(own.get("problems"), "d")
+    for task, protocol in TASKS.items():
+        values |= _against_rivals(task, protocol)
     shapley = _json("shapley_speed")
     values["shapley_times"] = _text(shapley.get("ratio_to_exact"), ",.0f")
     values["shapley_permutation_times"] = _text(shapley.get("ratio_to_permutation"), ",.0f")
@@ -127,11 +131,24 @@ def _json(name: str) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
-def _ratios() -> dict[str, dict[str, Any]]:
-    """Our errors over each rival's, defaults on fresh splits, as the report counts them."""
-    rows = report.FRESH.rows(Rows(RESULTS / "runs.jsonl").read())
-    logs = report.log_ratios(report.cells(rows))
-    return {row["model"]: row for row in report.ratio_rows(logs)}
+def _against_rivals(task: str, protocol: Protocol) -> dict[str, str]:
+    """Our errors and times over each rival's in one task, as the report counts them."""
+    rows = protocol.rows(Rows(RESULTS / "runs.jsonl").read())
+    tables = [report.cells(rows, column) for column in (protocol.score.column, "fit_seconds")]
+    errors, times = (
+        {row["model"]: row for row in report.ratio_rows(report.log_ratios(table))}
+        for table in tables
+    )
+    values = {}
+    for rival in RIVALS:
+        own = errors.get(rival, {})
+        values[f"{task}ratio_{rival}"] = _text(own.get("ratio"), ".2f")
+        values[f"{task}wins_{rival}"] = _text(own.get("wins"), "d")
+        values[f"{task}tables_{rival}"] = _text(own.get("problems"), "d")
+        values[f"{task}worst_{rival}"] = _text(own.get("worst"), ".2f")
+        values[f"{task}worst_table_{rival}"] = own.get("worst_problem", NOT_MEASURED)
+        values[f"{task}time_{rival}"] = _text(times.get(rival, {}).get("ratio"), ".2g")
+    return values
 
 
 def _onnx_times(n_rows: int) -> str:

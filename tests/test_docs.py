@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from seplearn import datasets, explain, plots, report
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-MADE = ("_build", "_generated", "gallery", "generated")  # by `make docs`
+MADE = ("_build", "_generated", "cases", "gallery", "generated")  # by `make docs`
+BESIDE = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
 PAGES = sorted(
     page
-    for page in [*DOCS.rglob("*.md"), *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING"))]
+    for page in [*DOCS.rglob("*.md"), *BESIDE]
     if not set(MADE) & set(page.relative_to(ROOT).parts)
 )
 GUIDE = [DOCS / "start.md", *sorted((DOCS / "guide").glob("*.md"))]
@@ -93,13 +95,37 @@ def test_every_page_is_in_a_table_of_contents():
 
 
 def test_every_example_of_the_gallery_has_a_title_and_a_figure():
-    examples = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
-    assert len(examples) >= 10
+    examples = sorted((ROOT / "examples").glob("*/plot_*.py"))
+    assert len(examples) >= 14
     for example in examples:
         text = example.read_text(encoding="utf-8")
         assert re.match(r'"""\n.+\n=+\n\n', text), example.name
         assert ".plot(" in text or "plt." in text, example.name
         assert "fetch_" not in text, example.name
+
+
+def test_tables_that_come_along_are_small_and_their_terms_are_told():
+    folder = ROOT / "examples" / "cases" / "data"
+    told = (folder / "README.md").read_text(encoding="utf-8")
+    tables = [path for path in folder.iterdir() if path.name != "README.md"]
+    assert sum(path.stat().st_size for path in tables) < 1_000_000
+    listed = dict(re.findall(r"^\| `([^`]+)` \| .* \| (.+) \|$", told, re.MULTILINE))
+    assert set(listed) == {path.name for path in tables}
+    for name, terms in listed.items():
+        assert "CC BY 4.0" in terms or "not under copyright" in terms, name
+        cases = (ROOT / "examples" / "cases").glob("plot_*.py")
+        (case,) = [c for c in cases if f"data/{name}" in c.read_text(encoding="utf-8")]
+        assert re.search("CC BY 4.0|not under\\W+copyright", case.read_text(encoding="utf-8"))
+
+
+def test_every_package_that_is_needed_names_its_licence(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    lines = importlib.import_module("dependencies").table().splitlines()
+    always = [line for line in lines if line.endswith("| everything |")]
+    needed = [re.match(r"[\w\-]+", text) for text in metadata.requires("seplearn")]
+    found = [name[0] for name in needed if f"| {name[0]} |" in "\n".join(always)]
+    assert {"numpy", "numba", "scikit-learn", "safetensors"} <= set(found)
+    assert not [line for line in always if "not named" in line or "not installed" in line]
 
 
 @pytest.fixture
