@@ -106,8 +106,8 @@ def test_every_example_of_the_gallery_has_a_title_and_a_figure():
 
 def test_tables_that_come_along_are_small_and_their_terms_are_told():
     folder = ROOT / "examples" / "cases" / "data"
-    told = (folder / "README.md").read_text(encoding="utf-8")
-    tables = [path for path in folder.iterdir() if path.name != "README.md"]
+    told = (folder / "TERMS.md").read_text(encoding="utf-8")
+    tables = [path for path in folder.iterdir() if path.name != "TERMS.md"]
     assert sum(path.stat().st_size for path in tables) < 1_000_000
     listed = dict(re.findall(r"^\| `([^`]+)` \| .* \| (.+) \|$", told, re.MULTILINE))
     assert set(listed) == {path.name for path in tables}

@@ -38,7 +38,7 @@ ModelChange = Callable[[SeparationModel], SeparationModel]
 
 
 class Edit:
-    """Changes to a fitted model, collected one by one; :meth:`apply` makes a new estimator.
+    """Changes to a fitted model, collected one by one; ``apply`` makes a new estimator.
 
     ``model.edit()`` begins one. Every method changes the model as it is after the changes before
     it, and gives the edit itself, so that calls can be chained; one that raises changes nothing.
