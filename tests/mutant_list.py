@@ -682,8 +682,8 @@ JOINT = Group(
         ("if options.fit_intercept and far else", "if far else"),
         ("first_penalties(data, options)[:, 0]", "0.1 * first_penalties(data, options)[:, 0]"),
         (
-            "data.constant(options.loss_function)",
-            "float(np.mean(data.loaded.target))",
+            "options.loss_function.constant(some.target, some.weight, some.offset)",
+            "float(np.mean(some.target))",
         ),
         ("weight = axes.bins.frequencies[part] + 1e-12", "weight = np.ones(n_ordered)"),
         ("float(branch.coefficient_sign * direction)", "float(direction)"),
@@ -729,8 +729,8 @@ CURVES = Group(
         ("        self.freedom[idle] = self.reach[idle] = 0.0\n", ""),
         ("stages = [stage.copy() for stage in self.stages]", "stages = list(self.stages)"),
         (
-            "Curves(self.intercept, self.effects.copy(), stages)",
-            "Curves(self.intercept, self.effects, stages)",
+            "Curves(self.intercept, self.effects.copy(), stages, self.anchor)",
+            "Curves(self.intercept, self.effects, stages, self.anchor)",
         ),
         ("of_stages + float(self.effects.freedom.sum())", "of_stages"),
         ("            stage.scale += taken_off\n", "            stage.scale -= taken_off\n"),
@@ -880,10 +880,10 @@ GROWTH = Group(
         ("data.weight[predicted].sum()", "data.weight.sum()"),
         ("max(len(parts), options.n_starts)\n", "len(parts)\n"),
         (
-            'options.main_effects == "auto" and options.may_have_effects',
-            'options.main_effects == "auto"',
+            "options.may_have_effects and not options.must_have_effects",
+            "not options.must_have_effects",
         ),
-        ("else (options.main_effects is True,)", "else (False,)"),
+        ("else (options.must_have_effects,)", "else (False,)"),
         (
             "is_to_end = is_to_end or growth.tell(on_stage)",
             "is_to_end = growth.tell(on_stage) or is_to_end",
@@ -913,7 +913,7 @@ GROWTH = Group(
             "history += [*own[:-1], *(fit.described(record) for record in own[-1:])]",
             "history += own",
         ),
-        ("inner, options.main_effects is True)", "inner, bool(options.main_effects))"),
+        ("inner, options.must_have_effects)", "inner, bool(options.main_effects))"),
         ("        inner.map_fits(lambda fit: fit.settle(), fits)\n", "        pass\n"),
         (
             "        fit.begin()\n        return fit\n\n    fits: list[Any] = inner",
@@ -1009,12 +1009,12 @@ BACK_ON_ROWS = Group(
     ("tests/fitting/test_refinement.py",),
     (
         (
-            "rows.predict_anew, axes.offset, curves.intercept, curves",
-            "rows.predict_anew, axes.offset, 0.0, curves",
+            "rows.predict_anew, axes.offset, curves.intercept, effects",
+            "rows.predict_anew, axes.offset, 0.0, effects",
         ),
         (
-            "    for stage in curves.stages:\n        carrier",
-            "    for stage in curves.stages[:1]:\n        carrier",
+            "    for stage, own in zip(curves.stages, of_stages, strict=True):\n        carrier",
+            "    for stage, own in zip(curves.stages[:1], of_stages, strict=False):\n        carrier",
         ),
     ),
 )
