@@ -1013,8 +1013,8 @@ BACK_ON_ROWS = Group(
             "rows.predict_anew, axes.offset, 0.0, effects",
         ),
         (
-            "    for stage, own in zip(curves.stages, of_stages, strict=True):\n        carrier",
-            "    for stage, own in zip(curves.stages[:1], of_stages, strict=False):\n        carrier",
+            "zip(curves.stages, of_stages, strict=True)",
+            "zip(curves.stages[:1], of_stages, strict=False)",
         ),
     ),
 )
