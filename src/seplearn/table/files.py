@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from seplearn._errors import did_you_mean, wrong_type
 from seplearn.table.columns import FrameTable, open_table
 
-_MAGIC = {b"PAR1": "parquet", b"ARRO": "ipc"}
+_MAGIC = {b"PAR1": "parquet", b"ARROW1": "ipc"}  # how files begin
 _ROWS_READ = 1 << 16
 _KINDS = (
     ("number", ("is_integer", "is_floating", "is_decimal")),
@@ -195,7 +195,8 @@ def _of_file(path: Path) -> _Source:
 
     try:
         with path.open("rb") as file:
-            kind = _MAGIC.get(file.read(4), "csv")
+            head = file.read(max(map(len, _MAGIC)))
+        kind = next((own for start, own in _MAGIC.items() if head.startswith(start)), "csv")
         (fragment,) = dataset.dataset(str(path), format=kind).get_fragments()
         read = partial(_read_parquet, path) if kind == "parquet" else _reader(fragment, None)
         return _Source(str(path), fragment.physical_schema, read)
