@@ -68,7 +68,7 @@ def table(rows: list[dict[str, Any]], column: str, sizes: Sizes, how: Any = np.m
     """Sizes by rivals, the median over splits; NaN where there is no result."""
     found: dict[tuple[str, str], list[float]] = {}
     for row in rows:
-        if row["status"] == "ok":
+        if row["status"] == "ok" and column in row:  # rows of old have no CPU time
             found.setdefault((row["problem"], row["rival"]), []).append(row[column])
     names = [f"grown:{n}x{p}" for n, p in sizes]
     rivals = [r for r in RIVALS if any((name, r) in found for name in names)]

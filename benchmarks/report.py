@@ -247,7 +247,7 @@ def markdown(rows: list[Row], protocol: Protocol, more: list[str] | None = None)
     elif not table.empty:
         lines += [f"Of `{OURS}` nothing is measured yet: only the rivals' own numbers.", ""]
         lines += _numbers(table, _capital(protocol.score.title))
-        lines += _numbers(cells(chosen, "fit_seconds"), "Seconds to fit")
+        lines += _numbers(cells(chosen, "cpu_seconds"), "CPU seconds to fit")
     for score in protocol.shown:
         lines += _numbers(cells(chosen, score.column), score.title)
     if OURS in table:
@@ -284,17 +284,19 @@ def _numbers(table: pd.DataFrame, title: str) -> list[str]:
 
 
 def _times(rows: list[Row], protocol: Protocol) -> list[str]:
-    """Seconds; on pages of several scores as multiples of ours."""
-    table = cells(rows, "fit_seconds")
+    """CPU seconds; on pages of several scores as multiples of ours."""
+    table = cells(rows, "cpu_seconds")
     if OURS not in table:
         return []
     if protocol.beside:
         shown = np.exp(log_ratios(table)).map(_plain)
         shown[OURS] = table[OURS].groupby(level="problem").mean().map(_plain)
-        return markdown_table(_first(shown), "Seconds to fit: ours, and the others' as multiples")
+        return markdown_table(
+            _first(shown), "CPU seconds to fit: ours, and the others' as multiples"
+        )
     seconds = table.groupby(level="problem").mean()
     text = seconds.map(lambda v: "" if np.isnan(v) else f"{v:.2f}")
-    return markdown_table(_first(text), "Seconds to fit")
+    return markdown_table(_first(text), "CPU seconds to fit")
 
 
 def _beside(rows: list[Row], protocol: Protocol) -> list[str]:
@@ -414,7 +416,7 @@ def points(rows: list[Row], protocol: Protocol) -> dict[str, tuple[float, float]
     chosen = [row for row in protocol.rows(rows) if not is_extra(row["problem"])]
     whole = log_ratios(cells(chosen, column)).notna().sum()
     timed = [row for row in chosen if row.get("cores") is not None]
-    errors, times = (log_ratios(cells(timed, c)) for c in (column, "fit_seconds"))
+    errors, times = (log_ratios(cells(timed, c)) for c in (column, "cpu_seconds"))
     found = {}
     for model in errors.columns.intersection(times.columns).drop(_NOT_DRAWN, errors="ignore"):
         known = errors[model].notna() & times[model].notna()
@@ -439,7 +441,7 @@ def figure(rows: list[Row], protocol: Protocol) -> Any:
     axes.axhline(1.0, color="0.85", zorder=0)
     axes.axvline(1.0, color="0.85", zorder=0)
     axes.set_title(protocol.title, fontsize=10)
-    axes.set_xlabel(f"time to fit, multiples of {OURS}'s")
+    axes.set_xlabel(f"CPU time to fit, multiples of {OURS}'s")
     axes.set_ylabel(f"{protocol.score.title}, multiples of {OURS}'s")
     canvas.draw_without_rendering()
     canvas.set_layout_engine("none")

@@ -10,7 +10,6 @@ from benchmarks.report import Protocol, Row, Score
 from benchmarks.tasks import CALIBRATION_BINS, CLASSES, COUNTS, LEAST_PROBABILITY, QUANTILES
 
 _TIMES = (
-    Score("fit_seconds", "time to fit"),
     Score("cpu_seconds", "CPU time of the fit"),
     Score("predict_seconds", "time to predict"),
 )

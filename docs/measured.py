@@ -134,7 +134,7 @@ def _json(name: str) -> dict[str, Any]:
 def _against_rivals(task: str, protocol: Protocol) -> dict[str, str]:
     """Our errors and times over each rival's in one task, as the report counts them."""
     rows = protocol.rows(Rows(RESULTS / "runs.jsonl").read())
-    tables = [report.cells(rows, column) for column in (protocol.score.column, "fit_seconds")]
+    tables = [report.cells(rows, column) for column in (protocol.score.column, "cpu_seconds")]
     errors, times = (
         {row["model"]: row for row in report.ratio_rows(report.log_ratios(table))}
         for table in tables
@@ -166,7 +166,7 @@ def _growth_table() -> str:
         return f"Growth with rows and features: {NOT_MEASURED}."
     lines = ["| rows | features | seconds | peak memory, MiB |", "|---:|---:|---:|---:|"]
     sizes = tuple(sorted({*growth.BY_ROWS, *growth.BY_FEATURES}))
-    columns = [growth.ours(own, column, sizes) for column in ("fit_seconds", "peak_mib")]
+    columns = [growth.ours(own, column, sizes) for column in ("cpu_seconds", "peak_mib")]
     for (n, p), seconds, memory in zip(sizes, *columns, strict=True):
         lines.append(f"| {n:,} | {p} | {seconds} | {memory} |")
     return "\n".join(lines)

@@ -154,7 +154,7 @@ def test_the_site_shows_the_report_when_there_is_one(measured, monkeypatch, tmp_
     report_folder = tmp_path / "results" / "report"
     report_folder.mkdir(parents=True)
     rows = [("seplearn", 0, 1.0), ("ebm", 0, 2.0), ("ebm", 42, 9.0)]
-    shared = {"problem": "a", "tag": "default", "status": "ok", "cores": 1, "fit_seconds": 1.0}
+    shared = {"problem": "a", "tag": "default", "status": "ok", "cores": 1, "cpu_seconds": 1.0}
     lines = [json.dumps(shared | {"rival": r, "split": s, "rmse": e}) for r, s, e in rows]
     (tmp_path / "results" / "runs.jsonl").write_text("\n".join(lines), encoding="utf-8")
     (report_folder / "fresh_splits.md").write_text(

@@ -223,7 +223,7 @@ def class_rows():
     shared = {"split": 0, "tag": "default", "status": "ok", "cores": 1, "commit": "abc"}
     return [
         shared | {"problem": problem, "rival": rival, "log_loss": loss, "accuracy": right,
-                  "calibration_error": loss / 10, "brier": loss / 3, "fit_seconds": 1.0 + loss,
+                  "calibration_error": loss / 10, "brier": loss / 3, "cpu_seconds": 1.0 + loss,
                   "facts": {"reading_size": 7, "stages": 2, "features": 5}}
         for problem in ("classes:a", "classes:b", "made:rents_above")
         for rival, (loss, right) in scores.items()
@@ -235,7 +235,7 @@ def test_the_page_of_classes_compares_all_scores(tmp_path):
     text = page.read_text(encoding="utf-8")
     assert text.startswith("# Classification\n")
     assert "| fast | 2 | 0.500 |  | 0.500 | 2 | 0.500 (classes:a) |" in text
-    assert "| ours / | calibration error | Brier score | accuracy | time to fit |" in text
+    assert "| ours / | calibration error | Brier score | accuracy | CPU time of the fit |" in text
     assert "| fast | 0.500 (2 of 2) | 0.500 (2 of 2) | +10.00 | 0.857 |" in text
     assert "| classes:a | 0.2 (***) | 2.000 (**) | 3.000 (*) |" in text
     assert "## Log-loss: ours, and the others' as multiples of it" in text
