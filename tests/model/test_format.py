@@ -319,7 +319,7 @@ def test_many_levels_and_stages_leave_the_header_small(tmp_path):
 def test_what_could_not_be_loaded_is_not_saved(tmp_path):
     frame, y = mixed_table()
     model = TSLRegressor(**QUICK).fit(frame, y)
-    with pytest.raises(ValueError, match="n_stages must be an integer >= 1, got -1"):
+    with pytest.raises(ValueError, match="n_stages must be an integer >= 0, got -1"):
         model.set_params(n_stages=-1).save(tmp_path / "m.tsl")
     model.set_params(n_stages=2).evaluation_ = dataclasses.replace(
         model.evaluate(frame, y), rmse=math.nan

@@ -97,6 +97,7 @@ def test_edits_keep_it_and_merges_do_not(model):
         ("date", ""),
         ("table_sha256", "abc"),
         ("excluded", "area"),
+        ("n_left_out", -1),
         ("more", 1),
     ],
 )
@@ -112,16 +113,19 @@ def test_the_command_line_remembers_what_it_is_asked_to(table, tmp_path, monkeyp
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     X, y = table
     path = tmp_path / "t.csv"
-    X.assign(rent=y, id=range(200)).to_csv(path, index=False)
+    rents = y.copy()
+    rents[:3] = np.nan
+    X.assign(rent=rents, id=range(200)).to_csv(path, index=False)
     model = tmp_path / "m.tsl"
     start = ["fit", path, "--target", "rent", "--exclude", "id", "--validation", "0", *QUICK]
     done = run(*start, "-o", model, "--hash-table", "--date", "2026-11-16")
     assert done.exit_code == 0, done.output
     found = load_model(model).provenance_
     assert found.table_sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert (found.date, found.excluded, found.n_rows) == ("2026-11-16", ("id",), 200)
+    assert (found.date, found.excluded, found.n_rows) == ("2026-11-16", ("id",), 197)
+    assert found.n_left_out == 3
     told = run("info", model).stdout
-    for line in ("training rows: 200", "date: 2026-11-16", "columns left out: id", "seed: 0"):
+    for line in ("training rows: 197", "rows left out: 3", "columns left out: id", "seed: 0"):
         assert line in told
     assert "--date must be" in run(*start, "--date", " ").stderr
     piped = run("fit", "-", *start[2:], "--hash-table", input=path.read_bytes())

@@ -303,7 +303,9 @@ def fit(
     model.set_params(verbose=0)
     model.evaluation_ = evaluation
     assert model.provenance_ is not None  # it was fitted here
-    model.provenance_ = replace(model.provenance_, **origin)
+    known = model.provenance_
+    origin["n_left_out"] = data.n_in_table - known.n_rows
+    model.provenance_ = replace(known, **origin)
     if output is not None:
         model.save(output)
     _print_summary(model, data, evaluation, validation if share is None else "rows held out")
@@ -522,6 +524,7 @@ class _Columns:
     y: np.ndarray[Any, Any]
     weight: np.ndarray[Any, Any] | None
     offset: np.ndarray[Any, Any] | None
+    n_in_table: int  # rows, those without an outcome included
 
     @property
     def has_classes(self) -> bool:
@@ -783,7 +786,7 @@ def _training_columns(columns: dict[str, pa.ChunkedArray], roles: _Roles) -> _Co
     weights = None if roles.weight is None else _finite(columns[roles.weight], roles.weight, rows)
     offset = roles.offset
     offsets = None if offset is None else offsets_in(columns[offset.name].to_numpy(), offset, rows)
-    return _Columns(roles.target, features, y, weights, offsets)
+    return _Columns(roles.target, features, y, weights, offsets, left_out + len(rows))
 
 
 def _finite(column: pa.ChunkedArray, name: str, rows: np.ndarray[Any, Any]) -> Any:

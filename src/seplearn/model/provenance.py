@@ -41,6 +41,9 @@ class Provenance:
         SHA-256 of the training table as a file, if it was asked for.
     excluded : tuple of str
         Columns of the table that were left out, if that is known.
+    n_left_out : int or None
+        Rows of the table that were left out because they had no outcome or no weight, if that is
+        known.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class Provenance:
     date: str | None = None
     table_sha256: str | None = None
     excluded: tuple[str, ...] = ()
+    n_left_out: int | None = None
 
     @staticmethod
     def of_fit(n_rows: int, weight: float) -> Provenance:
@@ -86,8 +90,10 @@ class Provenance:
         require(known, "hash of the training table")
         weight = finite(given["weight"])
         require(weight >= 0.0, "weight of the training rows")
+        n_rows, left_out = count(given["n_rows"]), given["n_left_out"]
+        n_left_out = None if left_out is None else count(left_out)
         return Provenance(
-            count(given["n_rows"]), weight, versions, given["date"], digest, tuple(excluded)
+            n_rows, weight, versions, given["date"], digest, tuple(excluded), n_left_out
         )
 
 

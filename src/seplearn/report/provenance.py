@@ -60,6 +60,7 @@ def _of_the_fit(estimator: SeparationEstimator) -> list[tuple[str, str]]:
     optional = (
         ("Date", own.date),
         ("SHA-256 of the training table", own.table_sha256),
+        ("Rows left out", None if own.n_left_out is None else f"{own.n_left_out:,}"),
         ("Columns left out", _listed(list(own.excluded)) if own.excluded else None),
     )
     return lines + [(what, text) for what, text in optional if text is not None]
