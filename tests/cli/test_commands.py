@@ -413,7 +413,7 @@ BAD = [
     ),
     (["fit", "{d}/flats.csv", "--target", "rent", "--validation", "1.5"], "--validation must be"),
     (["fit", "{d}/flats.csv", "--target", "rent", "--validation", "0.0001"], "none on one side"),
-    (["fit", "{d}/flats.csv", "--target", "rent", "--stages", "0"], "must be an integer >= 1"),
+    (["fit", "{d}/flats.csv", "--target", "rent", "--stages", "-1"], "must be an integer >= 0"),
     (["fit", "{d}/flats.csv", "--target", "rent", "--loss", "mae"], "must be one of"),
     (["fit", "{d}/flats.csv", "--target", "rent", "--monotone", "area"], "--monotone must be"),
     (["fit", "{d}/flats.csv", "--target", "rent", "-o", "{d}/no/m.tsl"], "folder that exists"),
