@@ -220,15 +220,22 @@ class _Measured:
     weight: FloatArray
     losses: FloatArray
     measure: str
+    unit: float  # of errors that are squared: squares of large outcomes overflow
 
     @staticmethod
     def of(rows: TrainingRows, sums: FloatArray, loss: Loss) -> _Measured:
         eta = sums if rows.offset is None else sums + rows.offset
         prediction = loss.link.inverse(eta)
         loss.check_domain(rows.y)
-        with np.errstate(over="ignore"):
-            losses = (rows.y - prediction) ** 2 if loss.name is None else loss.of_rows(rows.y, eta)
-        return _Measured(rows.y, prediction, rows.weight, losses, loss.name or _RMSE)
+        unit = 1.0
+        if loss.name is None:
+            off = rows.y - prediction
+            unit = float(np.abs(off).max()) or 1.0
+            losses: FloatArray = (off / unit) ** 2
+        else:
+            with np.errstate(over="ignore"):
+                losses = loss.of_rows(rows.y, eta)
+        return _Measured(rows.y, prediction, rows.weight, losses, loss.name or _RMSE, unit)
 
     def told(self, parts: list[_Parts], library: str | None) -> Segments:
         """The errors of all parts that have rows, the worst first."""
@@ -275,7 +282,7 @@ class _Measured:
         }
 
     def _in_unit(self, loss: float) -> float:
-        return math.sqrt(loss) if self.measure == _RMSE else loss
+        return self.unit * math.sqrt(loss) if self.measure == _RMSE else loss
 
 
 _WORDS = ("features", "segments")
