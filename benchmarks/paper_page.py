@@ -25,7 +25,8 @@ def lines(
 ) -> list[str]:
     """All parts; the printed figures need the folder that holds them."""
     chosen = [row for row in PAPER.rows(rows) if not is_extra(row["problem"])]
-    out = tuning(studies) + readability(chosen)
+    has_tuned = any(row["model"] == f"{OURS}, tuned" for row in chosen)
+    out = (tuning(studies) if has_tuned else []) + readability(chosen)
     if folder is not None and (folder / "reference" / "paper_results.csv").exists():
         out = printed(cells(chosen), printed_errors(folder)) + out
     return out
