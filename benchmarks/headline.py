@@ -39,7 +39,8 @@ def lines(rows: list[Row]) -> list[str]:
         against = [_against(errors, name, rival) for rival in rivals]
         line = [PRESETS[name], *size, *against, _times(times, name)]
         out.append("| " + " | ".join(line) + " |")
-    return [_about(rivals), "", *out, ""]
+    own = [row for row in rows if row["rival"] in presets and ":" not in row["problem"]]
+    return [f"{_about(rivals)} {FRESH.seeds(own)}", "", *out, ""]
 
 
 def _about(rivals: list[str]) -> str:
@@ -112,7 +113,7 @@ def repeated(rows: list[Row]) -> list[str]:
         "",
         (
             "A row whose copy is in the training part can be known by heart, which trees do. Our "
-            "RMSE over the other's on the table as it is, and on its distinct rows:"
+            "RMSE over the other's on the table as it is, and on its distinct rows (– not measured):"
         ),
         "",
         "| " + " | ".join(head) + " |",
@@ -124,4 +125,4 @@ def repeated(rows: list[Row]) -> list[str]:
 
 def _beside(logs: pd.DataFrame, whole: str, distinct: str, rival: str) -> str:
     both: list[Any] = [np.exp(-logs.loc[name, rival]) for name in (whole, distinct)]
-    return ", ".join("" if np.isnan(value) else f"{value:.3f}" for value in both)
+    return ", ".join("–" if np.isnan(value) else f"{value:.3f}" for value in both)

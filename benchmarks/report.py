@@ -92,6 +92,10 @@ class Protocol:
 
     def about(self, rows: list[Row]) -> str:
         """What the page is about, and which splits its models have results of."""
+        return f"{self.words} {self.seeds(rows)}"
+
+    def seeds(self, rows: list[Row]) -> str:
+        """Which splits the models of these rows have results of."""
         chosen = pd.DataFrame(
             [row for row in self.rows(rows) if row["status"] == "ok"], columns=["model", "split"]
         )
@@ -99,7 +103,7 @@ class Protocol:
         usual = splits.mode().iloc[0] if len(splits) else "none"
         others = splits[splits != usual].reset_index().groupby("split")["model"].agg(_joined)
         extra = "".join(f"; of {models}: {own}" for own, models in others.items())
-        return f"{self.words} Seeds of the splits: {usual}{extra}."
+        return f"Seeds of the splits: {usual}{extra}."
 
 
 def _model(row: Row) -> str:
