@@ -113,7 +113,7 @@ def repeated(rows: list[Row]) -> list[str]:
         "",
         (
             "A row whose copy is in the training part can be known by heart, which trees do. Our "
-            "RMSE over the other's on the table as it is, and on its distinct rows (– not measured):"
+            "RMSE over the other's on the table as it is, and on its distinct rows (n/a: not measured):"
         ),
         "",
         "| " + " | ".join(head) + " |",
@@ -125,4 +125,4 @@ def repeated(rows: list[Row]) -> list[str]:
 
 def _beside(logs: pd.DataFrame, whole: str, distinct: str, rival: str) -> str:
     both: list[Any] = [np.exp(-logs.loc[name, rival]) for name in (whole, distinct)]
-    return ", ".join("–" if np.isnan(value) else f"{value:.3f}" for value in both)
+    return ", ".join("n/a" if np.isnan(value) else f"{value:.3f}" for value in both)
