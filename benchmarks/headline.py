@@ -113,7 +113,8 @@ def repeated(rows: list[Row]) -> list[str]:
         "",
         (
             "A row whose copy is in the training part can be known by heart, which trees do. Our "
-            "RMSE over the other's on the table as it is, and on its distinct rows (n/a: not measured):"
+            "RMSE over the other's on the table as it is, and on its distinct rows (n/a: not "
+            "measured):"
         ),
         "",
         "| " + " | ".join(head) + " |",
