@@ -143,9 +143,9 @@ def results_lines() -> list[str]:
         *part_of("paper_split.md", "| ours / printed"),
         "",
         (
-            "**Time to fit**, defaults, one core each; the others' as multiples of ours, of which "
-            "the median over splits and their range are given. Generated tables of 10 features, "
-            "four of which act, in two products:"
+            "**CPU time to fit**, defaults, one core each; the others' as multiples of ours, of "
+            "which the median over splits and their range are given. Generated tables of 10 "
+            "features, four of which act, in two products:"
         ),
         "",
         *part_of("growth.md", "## Time to fit against rows"),
