@@ -1,10 +1,11 @@
 """Time and peak memory of a fit in memory, from files and on a local Dask cluster.
 
-python -m benchmarks.scale [--rows 1000000 10000000] [--ways memory files dask] [--workers 2]
+python -m benchmarks.scale [--rows 1000000 10000000] [--ways memory files dask] [--workers 2 4]
 
 Each way has a process of its own; of a cluster the memory of the largest worker is told too, and
 what the fit sends over the wire. LightGBM stands beside it, in memory and on the same cluster. What
-was measured before stays in the result file unless it is measured again.
+was measured before stays in the result file unless it is measured again; the table of a run is
+written to ``--folder``, and kept there, to be measured again without being written again.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def peak() -> int:
 def one_fit(way: str, folder: Path, workers: int) -> dict[str, Any]:
     """Fit the table of a folder in one of the ways."""
     TSLRegressor(1, early_stopping=False).fit(*_generated(np.random.default_rng(2), 500, COLUMNS))
-    before, started = peak(), time.perf_counter()
+    before, started, cpu_started = peak(), time.perf_counter(), time.process_time()
     found: dict[str, Any] = {}
     if way == "memory":
         table = parquet.read_table(folder)
@@ -74,7 +75,9 @@ def one_fit(way: str, folder: Path, workers: int) -> dict[str, Any]:
     else:
         fit = _lightgbm_on_cluster if way == "lightgbm dask" else _seplearn_on_cluster
         model, found = _on_cluster(fit, folder, workers)
-    found |= {"seconds": time.perf_counter() - started, "peak": peak(), "before": before}
+    cpu = time.process_time() - cpu_started + found.pop("cpu_of_workers", 0.0)
+    found |= {"seconds": time.perf_counter() - started, "cpu_seconds": cpu}
+    found |= {"peak": peak(), "before": before}
     X, y = _generated(np.random.default_rng(1), _TEST_ROWS, COLUMNS)
     frame = X if way.startswith("lightgbm") else pa.table({f"x{j}": x for j, x in enumerate(X.T)})
     predicted = model.predict(frame)
@@ -96,8 +99,11 @@ def _on_cluster(fit: Any, folder: Path, workers: int) -> tuple[Any, dict[str, An
 
     size = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
     with LocalCluster(**size) as cluster, Client(cluster) as client:
+        cpu_before = sum(client.run(time.process_time).values())
         model, found = fit(client, dd.read_parquet(str(folder)))
-        return model, found | {"largest_worker": max(client.run(peak).values())}
+        cpu = sum(client.run(time.process_time).values()) - cpu_before
+        largest = max(client.run(peak).values())
+        return model, found | {"largest_worker": largest, "cpu_of_workers": cpu}
 
 
 def _lightgbm_on_cluster(client: Any, table: Any) -> tuple[Any, dict[str, Any]]:
@@ -149,28 +155,30 @@ class _Wire:
         }
 
 
-def measure(rows: int, ways: list[str], workers: int) -> None:
+def measure(rows: int, ways: list[str], workers: list[int], folder: Path) -> None:
     """Some ways, one after the other; each is written down as soon as it is known."""
-    with tempfile.TemporaryDirectory() as folder:
-        write_parts(Path(folder), rows, COLUMNS)
-        for way in ways:
-            command = [sys.executable, "-m", "benchmarks.scale", "--one", way, folder]
+    if not any(folder.iterdir()):
+        write_parts(folder, rows, COLUMNS)
+    for way in ways:
+        for size in workers if "dask" in way else [1]:
+            command = [sys.executable, "-m", "benchmarks.scale", "--one", way, str(folder)]
             done = subprocess.run(
-                [*command, "--workers", str(workers)], stdout=subprocess.PIPE, text=True, check=True
+                [*command, "--workers", str(size)], stdout=subprocess.PIPE, text=True, check=True
             )
             found = json.loads(done.stdout.splitlines()[-1])
             print(rows, way, found, flush=True)
-            _keep(rows, way, found | {"commit": machine.commit()}, workers)
+            name = f"{way}, {size} workers" if "dask" in way else way
+            _keep(rows, name, found | {"commit": machine.commit()})
 
 
-def _keep(rows: int, way: str, found: dict[str, Any], workers: int) -> None:
+def _keep(rows: int, name: str, found: dict[str, Any]) -> None:
     """Put what was measured into the result file, beside what is there."""
     tables: dict[str, Any] = {}
     if RESULTS.exists():
         tables = json.loads(RESULTS.read_text(encoding="utf-8"))["tables"]
-    tables.setdefault(str(rows), {})[way] = found
+    tables.setdefault(str(rows), {})[name] = found
     whole = {
-        "columns": COLUMNS, "workers": workers, "settings": SETTINGS, "lightgbm": LIGHTGBM,
+        "columns": COLUMNS, "settings": SETTINGS, "lightgbm": LIGHTGBM,
         "machine": machine.describe("seplearn", "lightgbm", "distributed"), "tables": tables,
     }  # fmt: skip
     RESULTS.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
@@ -180,14 +188,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=int, nargs="+", default=[2, 4])
+    parser.add_argument("--folder", type=Path, help="where tables are written to and kept")
     parser.add_argument("--one", nargs=2, metavar=("WAY", "FOLDER"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        print(json.dumps(one_fit(given.one[0], Path(given.one[1]), given.workers)))
+        print(json.dumps(one_fit(given.one[0], Path(given.one[1]), given.workers[0])))
         return
-    for rows in given.rows:
-        measure(rows, given.ways, given.workers)
+    with tempfile.TemporaryDirectory() as temporary:
+        for rows in given.rows:
+            folder = (given.folder or Path(temporary)) / str(rows)
+            folder.mkdir(parents=True, exist_ok=True)
+            measure(rows, given.ways, given.workers, folder)
 
 
 if __name__ == "__main__":
