@@ -20,6 +20,14 @@ COVERAGE_START = "<!-- coverage: written by benchmarks/tables.py -->"
 COVERAGE_END = "<!-- end of coverage -->"
 SHAPLEY_START = "<!-- shapley: written by benchmarks/tables.py -->"
 SHAPLEY_END = "<!-- end of shapley -->"
+SCALE_START = "<!-- scale: written by benchmarks/tables.py -->"
+SCALE_END = "<!-- end of scale -->"
+
+_WAYS = {"memory": "`fit`", "files": "`fit_files`", "lightgbm": "LightGBM, in memory"} | {
+    f"{own}dask, {size} workers": f"{words}Dask, {size} workers"
+    for own, words in (("", ""), ("lightgbm ", "LightGBM, "))
+    for size in (2, 4)
+}
 
 
 def read(name: str) -> dict[str, Any]:
@@ -174,6 +182,25 @@ def shapley_lines(speed: dict[str, Any]) -> list[str]:
     return [line]
 
 
+def scale_table(scale: dict[str, Any]) -> list[str]:
+    """Every way to fit a large table, with what it took."""
+    lines = [
+        "| rows | way | seconds | of CPU | peak, GB | largest worker, GB | wire, kB a sweep | RMSE |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for rows, ways in sorted(scale["tables"].items(), key=lambda item: int(item[0])):
+        for way, found in ways.items():
+            worker = f"{found['largest_worker'] / 1e9:.2f}" if "largest_worker" in found else ""
+            wire = [found.get(f"bytes_{side}_per_sweep", 0.0) for side in ("sent", "received")]
+            sent = f"{sum(wire) / 1e3:.0f}" if any(wire) else ""
+            lines.append(
+                f"| {int(rows):,} | {_WAYS.get(way, way)} | {found['seconds']:.0f} "
+                f"| {found['cpu_seconds']:.0f} | {found['peak'] / 1e9:.2f} | {worker} | {sent} "
+                f"| {found['rmse']:.4f} |"
+            )
+    return lines
+
+
 def steadiness_table(steadiness: dict[str, Any]) -> list[str]:
     """What two seeds agree on, table by table, the least steady first."""
     found = steadiness["summary"]
@@ -222,6 +249,8 @@ def main() -> None:
     replace_between(page, COVERAGE_START, COVERAGE_END, coverage_lines(read("coverage")))
     page = ROOT / "docs" / "explanations.md"
     replace_between(page, SHAPLEY_START, SHAPLEY_END, shapley_lines(read("shapley_speed")))
+    page = ROOT / "docs" / "guide" / "large-data.md"
+    replace_between(page, SCALE_START, SCALE_END, scale_table(read("scale")))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 Bands, and what they are not
 ============================
 
-``n_bootstrap`` refits the model to bootstrap samples, starting from the solution. The spread of
-the refits is a band: how curves and predictions would move with another sample of rows.
+``n_bootstrap`` refits the model to bootstrap samples, starting from the solution, each pulled
+towards curves drawn from what was learned of their smoothness. The spread of the refits is a band:
+where curves and means may lie, given these rows and the stages chosen.
 """
 
 # %%
@@ -34,8 +35,7 @@ explain.partial_dependence(model, 0).plot()
 
 # %%
 # An interval for the *mean* at new rows. It is no interval for single outcomes, whose noise comes
-# on top, and it is too narrow: the bias of smoothing is not in it, nor that other stages might have
-# been chosen.
+# on top. That other stages might have been chosen is not in it.
 
 X_new, mean_new = draw(300)
 low, high = model.predict_interval(X_new, level=0.9, kind="mean").T

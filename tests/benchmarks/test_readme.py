@@ -4,9 +4,16 @@ from pathlib import Path
 
 from benchmarks import tables
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
 
 
 def test_the_figures_of_the_readme_are_those_of_the_result_files():
     block = README.read_text(encoding="utf-8").split(tables.START)[1].split(tables.END)[0]
     assert block.strip("\n").splitlines() == tables.readme_lines()
+
+
+def test_the_table_of_large_data_is_that_of_its_result_file():
+    page = (ROOT / "docs" / "guide" / "large-data.md").read_text(encoding="utf-8")
+    block = page.split(tables.SCALE_START)[1].split(tables.SCALE_END)[0]
+    assert block.strip("\n").splitlines() == tables.scale_table(tables.read("scale"))
