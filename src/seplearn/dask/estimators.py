@@ -47,6 +47,7 @@ class _DaskEstimator:
         sample_weight: Any = None,
         *,
         eval_set: Any = None,
+        groups: Any = None,
         offset: Any = None,
         callback: Callback | None = None,
     ) -> Self:
@@ -61,6 +62,9 @@ class _DaskEstimator:
             As the estimator in memory takes them.
         eval_set : pair (X, y), optional
             Tables in memory on which the number of stages is chosen.
+        groups : dask Series or Array of shape (n,), optional
+            As the estimator in memory takes them. Names of the groups of rows that the client looks
+            at come to it, others stay on the workers.
         callback : callable, optional
             Called as ``callback(stage, record)`` after each new stage.
 
@@ -71,7 +75,7 @@ class _DaskEstimator:
         client = default_client() if self.client is None else self.client
         if not isinstance(client, Client):
             raise wrong_type("client", "a distributed.Client", client)
-        columns = {"y": y, "sample_weight": sample_weight, "offset": offset}
+        columns = {"y": y, "sample_weight": sample_weight, "groups": groups, "offset": offset}
         given = {name: column for name, column in columns.items() if column is not None}
         fit_on_cluster(client, self._local, X, given, eval_set, callback)
         return self

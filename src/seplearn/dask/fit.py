@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import dask
@@ -28,17 +29,18 @@ from seplearn.estimators.rows import Asked, check_callback, checked_options, fit
 from seplearn.estimators.tsl import check_eval_target
 from seplearn.fitting.options import FitOptions
 from seplearn.fitting.progress import Callback
-from seplearn.kernels.arrays import BoolArray, FloatArray
+from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.losses import IDENTITY
 from seplearn.losses.links import LOG
 from seplearn.model.classes import Model
 from seplearn.model.provenance import Provenance
 from seplearn.model.record import StageRecord
 from seplearn.table.binning import Axis, bins_at_most
+from seplearn.table.blocks import rows_looked_at
 from seplearn.table.columns import Table
 from seplearn.table.schema import Schema
 from seplearn.table.summaries import axes_of
-from seplearn.table.training import TargetUnit, WeightUnit, eval_rows
+from seplearn.table.training import TargetUnit, WeightUnit, check_several_groups, eval_rows
 
 
 def fit_on_cluster(
@@ -58,7 +60,8 @@ def fit_on_cluster(
     schema = Schema.of(table, name if isinstance(name, str) and hasattr(X, "columns") else None)
     with restored_on_failure(estimator):
         fit = _fit_classes if classes else _fit_numbers
-        fit(estimator, table, schema, Asked(eval_set, None, columns.get("offset")), callback)
+        asked = Asked(eval_set, columns.get("groups"), columns.get("offset"))
+        fit(estimator, table, schema, asked, callback)
 
 
 def _fit_numbers(
@@ -104,7 +107,7 @@ class ClusterTable:
 
     def __init__(self, client: Any, X: Any, columns: dict[str, Any], classes: bool) -> None:
         self._client, self._has_classes = client, classes
-        self._has_offset = "offset" in columns
+        self._has_offset, self._has_groups = "offset" in columns, "groups" in columns
         self._parts = client.compute(_read(X, columns, classes))
         looks: list[Look | None] = self._of_all(
             partial(partitions.look, classes=classes), self._parts
@@ -118,6 +121,8 @@ class ClusterTable:
         self._largest_weight = max(one.largest_weight for one in seen)
         if self._largest_weight == 0.0:
             raise ValueError("sample_weight must have a positive sum, got zeros only")
+        types = {one.group_type for one in seen if one.group_type is not None}
+        self._group_type = partitions.common_group_type(types) if types else None
         if classes:
             every = np.concatenate([one.labels[0] for one in seen])
             counts = np.concatenate([one.labels[1] for one in seen])
@@ -164,6 +169,7 @@ class ClusterTable:
         self, categorical: BoolArray, options: FitOptions, held_out: Any, callback: Callback | None
     ) -> tuple[Model, list[StageRecord], Provenance]:
         """Fit a model to the rows in use."""
+        groups = self._groups() if self._has_groups else None
         axes = self._axes(categorical, options)
         coded = self._client.map(partial(partitions.coded, axes=axes), self._used)
         shares = Shares(self._client, coded, self._lengths)
@@ -174,10 +180,35 @@ class ClusterTable:
             is_log = options.loss_function.link is LOG
             spread = self._target_unit(False, shares).scale if is_log else 1.0
             rows = DaskRows.of(shares, axes, is_constant, self._has_offset, spread)
-            model, history = fit_data(lambda _: rows, options, unit, held_out, None, callback)
+            model, history = fit_data(lambda _: rows, options, unit, held_out, groups, callback)
             return model, history, Provenance.of_fit(rows.n_rows, rows.mass)
         finally:
             shares.close()
+
+    def _groups(self) -> IntArray:
+        """The groups of the rows looked at, numbered in the order of their names.
+
+        Only their names come to the client: numbers in the order of all names would have the same
+        order.
+        """
+        two = self._client.map(partial(partitions.two_groups, kind=self._group_type), self._used)
+        only = self._client.submit(partitions.only_group, two).result()
+        if only:
+            check_several_groups(only)
+        starts = np.cumsum([0, *self._lengths])
+        chosen = rows_looked_at(int(starts[-1]))
+        if chosen is None:
+            chosen = np.arange(starts[-1])
+        places = np.searchsorted(chosen, starts)
+        rows = [chosen[a:b] - start for (a, b), start in zip(pairwise(places), starts, strict=False)]
+        named = partial(partitions.group_names, kind=self._group_type)
+        found = self._client.gather(self._client.map(named, self._used, rows))
+        names = [own for own, _ in found]
+        _, numbers = np.unique(np.concatenate(names), return_inverse=True)
+        of_names = np.split(numbers, np.cumsum([len(own) for own in names])[:-1])
+        return np.concatenate(
+            [own[rows] for own, (_, rows) in zip(of_names, found, strict=True)]
+        ).astype(np.int64)
 
     def _unit(self, options: FitOptions, shares: Shares) -> TargetUnit:
         loss = options.loss_function

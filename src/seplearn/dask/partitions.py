@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seplearn.dask.shares import CodedRows
-from seplearn.kernels.arrays import BoolArray, FloatArray
+from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.table.binning import Axis, code_type
-from seplearn.table.columns import Table, is_missing, open_table, read_target
+from seplearn.table.columns import Table, open_table, read_target
 from seplearn.table.summaries import Summary, add_rows, empty_summaries, merge_all
-from seplearn.table.training import WeightUnit, positive_shares
+from seplearn.table.training import WeightUnit, check_known, positive_shares
 
 
 @contextmanager
@@ -44,10 +45,10 @@ def read_partition(number: int, X: Any, columns: dict[str, Any], classes: bool) 
                 raise ValueError(
                     f"{name} must have one value per row of X ({len(X)}), got shape {values.shape}"
                 )
-            if name != "y" or not classes:
+            if name == "groups" or (name == "y" and classes):
+                check_known(name, values)
+            else:
                 own[name] = _numbers(name, values)
-        if classes and any(is_missing(label) for label in own["y"].tolist()):
-            raise ValueError("y must not have missing values, got NaN or None in some row")
         return Partition(number, open_table(X) if len(X) else None, own)
 
 
@@ -77,6 +78,7 @@ class Look:
     categorical: tuple[bool, ...]
     largest_weight: float
     labels: Any
+    group_type: np.dtype[Any] | None
 
 
 def look(part: Partition, classes: bool) -> Look | None:
@@ -88,9 +90,10 @@ def look(part: Partition, classes: bool) -> Look | None:
         kinds = tuple(table.is_categorical(j) for j in range(table.n_columns))
         labels = np.unique(part.columns["y"], return_counts=True) if classes else None
     largest = float(part.columns["sample_weight"].max()) if "sample_weight" in part.columns else 1.0
+    group_type = part.columns["groups"].dtype if "groups" in part.columns else None
     return Look(
         table.n_rows, table.names, table.n_columns, table.library, table.integer_labels, kinds,
-        largest, labels,
+        largest, labels, group_type,
     )  # fmt: skip
 
 
@@ -108,6 +111,7 @@ class Used(NamedTuple):
     y: FloatArray
     weight: FloatArray
     offset: FloatArray
+    groups: NDArray[Any]
 
 
 def used_rows(part: Partition, unit: WeightUnit, classes: Any, weights: FloatArray) -> Used:
@@ -121,8 +125,9 @@ def used_rows(part: Partition, unit: WeightUnit, classes: Any, weights: FloatArr
         y = np.searchsorted(classes, y).astype(np.float64)
         weight = weight * weights[y.astype(np.int64)]
     offset = given["offset"][used] if "offset" in given else np.zeros(len(y))
+    groups = given["groups"][used] if "groups" in given else np.empty(0)
     table = part.table if used.all() or part.table is None else part.table.rows(used)
-    return Used(part.number, table if used.any() else None, y, weight, offset)
+    return Used(part.number, table if used.any() else None, y, weight, offset, groups)
 
 
 class Extent(NamedTuple):
@@ -141,6 +146,40 @@ def extent(used: Used, classes: bool) -> Extent:
         return Extent(0, np.inf, -np.inf, np.nan, frozenset())
     found = frozenset(np.unique(used.y).astype(np.int64).tolist()) if classes else frozenset()
     return Extent(len(used.y), float(used.y.min()), float(used.y.max()), float(used.y[0]), found)
+
+
+def common_group_type(types: set[np.dtype[Any]]) -> np.dtype[Any] | None:
+    """The type in which groups of partitions have one name, such as 1 and 1.0; None for texts."""
+    if any(kind.kind not in "biufmM" for kind in types):
+        return None
+    try:
+        return np.result_type(*types)
+    except TypeError as error:
+        found = " and ".join(sorted(str(kind) for kind in types))
+        raise TypeError(
+            f"groups must hold values of one kind in all partitions, got {found}"
+        ) from error
+
+
+def group_names(
+    used: Used, rows: IntArray | None, kind: np.dtype[Any] | None
+) -> tuple[NDArray[np.str_], IntArray]:
+    """Names of the groups of some rows of a partition, or of all; and which one each row has."""
+    groups = used.groups if rows is None else used.groups[rows]
+    names = (groups if kind is None or len(groups) == 0 else groups.astype(kind)).astype(str)
+    distinct, numbers = np.unique(names, return_inverse=True)
+    return distinct, numbers.astype(np.int64)
+
+
+def two_groups(used: Used, kind: np.dtype[Any] | None) -> set[str]:
+    """The names of two groups of a partition, if it has as many."""
+    return set(group_names(used, None, kind)[0][:2].tolist())
+
+
+def only_group(found: list[set[str]]) -> list[str]:
+    """The name of the group that all rows have; nothing if there are several."""
+    names = set[str]().union(*found)
+    return list(names) if len(names) == 1 else []
 
 
 def summaries_of(used: Used, categorical: BoolArray, labels: Sequence[str]) -> list[Summary]:
