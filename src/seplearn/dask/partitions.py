@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seplearn.dask.shares import CodedRows
+from seplearn.estimators.classifier import OF_ONE_KIND
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.table.binning import Axis, code_type
 from seplearn.table.columns import Table, open_table, read_target
@@ -39,12 +40,8 @@ class Partition(NamedTuple):
 def read_partition(number: int, X: Any, columns: dict[str, Any], classes: bool) -> Partition:
     """Check that what belongs together is as long, and that numbers are numbers."""
     with _naming(number):
-        own = {name: np.asarray(read_target(given)) for name, given in columns.items()}
+        own = {name: _one_column(name, given, len(X)) for name, given in columns.items()}
         for name, values in own.items():
-            if values.shape != (len(X),):
-                raise ValueError(
-                    f"{name} must have one value per row of X ({len(X)}), got shape {values.shape}"
-                )
             if name == "groups" or (name == "y" and classes):
                 check_known(name, values)
             else:
@@ -52,7 +49,19 @@ def read_partition(number: int, X: Any, columns: dict[str, Any], classes: bool) 
         return Partition(number, open_table(X) if len(X) else None, own)
 
 
+def _one_column(name: str, given: Any, n_rows: int) -> NDArray[Any]:
+    """A value per row; a table or an array may have them in its only column."""
+    values = np.asarray(read_target(given))
+    if values.shape not in ((n_rows,), (n_rows, 1)):
+        raise ValueError(
+            f"{name} must have one value per row of X ({n_rows}), got shape {values.shape}"
+        )
+    return values.reshape(n_rows)
+
+
 def _numbers(name: str, values: Any) -> FloatArray:
+    if values.dtype.kind in "mMc":  # which NumPy would turn into floats
+        raise TypeError(f"{name} must hold numbers, got values of type {values.dtype}")
     try:
         numbers: FloatArray = values.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -88,13 +97,23 @@ def look(part: Partition, classes: bool) -> Look | None:
         return None
     with _naming(part.number):
         kinds = tuple(table.is_categorical(j) for j in range(table.n_columns))
-        labels = np.unique(part.columns["y"], return_counts=True) if classes else None
+        labels = distinct_labels(part.columns["y"]) if classes else None
     largest = float(part.columns["sample_weight"].max()) if "sample_weight" in part.columns else 1.0
     group_type = part.columns["groups"].dtype if "groups" in part.columns else None
     return Look(
         table.n_rows, table.names, table.n_columns, table.library, table.integer_labels, kinds,
         largest, labels, group_type,
     )  # fmt: skip
+
+
+def distinct_labels(
+    labels: NDArray[Any], counts: FloatArray | None = None
+) -> tuple[NDArray[Any], FloatArray]:
+    """The labels there are, sorted, and how many rows have each, of which there are one or more."""
+    if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
+        raise TypeError(OF_ONE_KIND)
+    found, place = np.unique(labels, return_inverse=True)
+    return found, np.bincount(place, weights=counts).astype(np.float64)
 
 
 def positive_weights(part: Partition, largest: float) -> tuple[float, int]:
@@ -126,8 +145,10 @@ def used_rows(part: Partition, unit: WeightUnit, classes: Any, weights: FloatArr
         weight = weight * weights[y.astype(np.int64)]
     offset = given["offset"][used] if "offset" in given else np.zeros(len(y))
     groups = given["groups"][used] if "groups" in given else np.empty(0)
-    table = part.table if used.all() or part.table is None else part.table.rows(used)
-    return Used(part.number, table if used.any() else None, y, weight, offset, groups)
+    table = part.table if used.any() else None
+    if table is not None and not used.all():
+        table = table.rows(used)
+    return Used(part.number, table, y, weight, offset, groups)
 
 
 class Extent(NamedTuple):

@@ -154,9 +154,7 @@ def check_known(argument: str, values: NDArray[Any]) -> None:
     missing = np.flatnonzero(are_missing(values))
     if len(missing):
         row = int(missing[0])
-        raise ValueError(
-            f"{argument} must not have missing values, got {values[row]} in row {row}"
-        )
+        raise ValueError(f"{argument} must not have missing values, got {values[row]} in row {row}")
 
 
 def group_numbers(names: NDArray[np.str_]) -> IntArray:
