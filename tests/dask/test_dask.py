@@ -28,7 +28,7 @@ from sklearn.exceptions import NotFittedError
 
 from seplearn import TSLClassifier, TSLRegressor, datasets
 from seplearn.dask import DaskTSLClassifier, DaskTSLRegressor, partitions, rows, shares
-from seplearn.fitting import growth
+from seplearn.fitting import growth, selection
 from seplearn.fitting.joint import classes as several
 from seplearn.fitting.joint import fit as joint
 from seplearn.table import blocks
@@ -167,6 +167,7 @@ def test_neither_the_number_of_workers_nor_the_files_change_anything(some_worker
 
 def test_groups_are_held_out_together(client, table, monkeypatch):
     """As in memory, and only names of groups of rows that are looked at leave the workers."""
+    monkeypatch.setattr(selection, "N_FOLDS", 2)
     chosen = PARAMETERS | {"early_stopping": True, "main_effects": False}
     numbers = table[["area", "rooms"]]
     expected = TSLRegressor(**chosen).fit(

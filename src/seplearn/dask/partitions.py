@@ -60,7 +60,7 @@ def _one_column(name: str, given: Any, n_rows: int) -> NDArray[Any]:
 
 
 def _numbers(name: str, values: Any) -> FloatArray:
-    if values.dtype.kind in "mMc":  # which NumPy would turn into floats
+    if len(values) and values.dtype.kind in "mMc":  # which NumPy would turn into floats
         raise TypeError(f"{name} must hold numbers, got values of type {values.dtype}")
     try:
         numbers: FloatArray = values.astype(np.float64)

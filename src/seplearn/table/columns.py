@@ -251,9 +251,6 @@ def is_missing(value: Any) -> bool:
 
 def are_missing(values: NDArray[Any]) -> BoolArray:
     """Which values of an array are missing."""
-    if values.dtype.kind in "mM":  # as Python objects, nanoseconds are whole numbers: so would NaT
-        missing: BoolArray = np.isnat(values)
-        return missing
     return np.array([is_missing(value) for value in values.tolist()], dtype=np.bool_)
 
 
