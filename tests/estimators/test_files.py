@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import json
 import os
@@ -14,6 +15,7 @@ import pytest
 from pyarrow import dataset, feather, parquet
 
 from seplearn import TSLClassifier, TSLRegressor, _spill, datasets
+from seplearn.fitting.joint import fit as joint
 from seplearn.table import blocks, summaries
 from seplearn.table.binning import axis_of_values
 
@@ -131,6 +133,31 @@ def test_classes(table, folder, small_blocks, spill_folder, target):
     assert plain(model) == plain(expected)
     assert model.classes_.tolist() == expected.classes_.tolist()
     assert model.classes_.dtype == expected.classes_.dtype
+
+
+@pytest.mark.parametrize(("kind", "target"), [(TSLRegressor, "rent"), (TSLClassifier, "dear")])
+def test_warm_start_goes_on_as_in_memory(
+    table, folder, small_blocks, spill_folder, monkeypatch, kind, target
+):
+    """From a model with stages, to which others are added."""
+    monkeypatch.setattr(joint, "STAGE_SWEEPS", 16)
+    files, features = folder / "part-1.parquet", ["area", "rooms"]
+    rows = table[250:700]
+    first = kind(**(PARAMETERS | {"n_stages": 1, "main_effects": False}), warm_start=True)
+    first.fit(rows[features], rows[target])
+    expected, model = copy.deepcopy(first), copy.deepcopy(first)
+    expected.set_params(n_stages=2).fit(rows[features], rows[target])
+    model.set_params(n_stages=2).fit_files(files, target, features=features)
+    assert plain(model) == plain(expected)
+    assert plain(model) != plain(first)
+    assert len(model.history_) == len(expected.history_) > len(first.history_) > 0
+    before = plain(model)
+    with pytest.raises(ValueError, match="columns of the fit that warm_start goes on from"):
+        model.fit_files(files, target, features=["area"])
+    model.set_params(early_stopping="auto")
+    with pytest.raises(ValueError, match="groups must not be given where warm_start goes on"):
+        model.fit_files(files, target, features=features, groups="block")
+    assert plain(model) == before
 
 
 @pytest.mark.parametrize("way", ["csv", "ipc", "dataset", "filtered", "lazy", "list"])

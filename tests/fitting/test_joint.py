@@ -279,6 +279,10 @@ def test_an_eval_set_or_groups_choose_the_size():
     np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
     with pytest.raises(ValueError, match="groups must not have missing values"):
         TSLRegressor(2).fit(frame, y, groups=[None, *groups[1:]])
+    days = np.datetime64("2020-01-01", "ns") + groups.astype("timedelta64[D]")
+    days[7] = np.datetime64("NaT")
+    with pytest.raises(ValueError, match="groups must not have missing values, got NaT in row 7"):
+        TSLRegressor(2).fit(frame, y, groups=days)
     with pytest.raises(TypeError, match="eval_set must be a pair"):
         TSLRegressor(2).fit(frame, y, eval_set=frame)
     with pytest.raises(ValueError, match="eval_set: Found input variables with inconsistent"):

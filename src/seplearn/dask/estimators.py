@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import dask
 import dask.array as da
 import numpy as np
 from distributed import Client, default_client
+from sklearn.utils.validation import check_is_fitted
 
 from seplearn._errors import wrong_type
 from seplearn.dask.fit import fit_on_cluster
+from seplearn.dask.inputs import check_table, partitions_of
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.fitting.progress import Callback
+from seplearn.table.columns import open_table
+
+
+def _running_client() -> Client:
+    try:
+        return default_client()
+    except ValueError as error:
+        raise ValueError(
+            "client must be given where none is running, got None: such as client=Client(address)"
+        ) from error
 
 
 class _DaskEstimator:
@@ -29,6 +42,14 @@ class _DaskEstimator:
 
     def __repr__(self) -> str:
         return f"Dask{self._local!r}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the client, which is a connection: a copy uses the one that is there."""
+        return vars(self) | {"client": None}
+
+    def __sklearn_clone__(self) -> Self:
+        """A copy that is not fitted, with the same client."""
+        return type(self)(self.client, **self._local.get_params(deep=False))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters."""
@@ -47,6 +68,7 @@ class _DaskEstimator:
         sample_weight: Any = None,
         *,
         eval_set: Any = None,
+        groups: Any = None,
         offset: Any = None,
         callback: Callback | None = None,
     ) -> Self:
@@ -61,6 +83,9 @@ class _DaskEstimator:
             As the estimator in memory takes them.
         eval_set : pair (X, y), optional
             Tables in memory on which the number of stages is chosen.
+        groups : dask Series or Array of shape (n,), optional
+            As the estimator in memory takes them. Names of the groups of rows that the client looks
+            at come to it, others stay on the workers.
         callback : callable, optional
             Called as ``callback(stage, record)`` after each new stage.
 
@@ -68,10 +93,10 @@ class _DaskEstimator:
         -------
         The fitted estimator itself.
         """
-        client = default_client() if self.client is None else self.client
+        client = _running_client() if self.client is None else self.client
         if not isinstance(client, Client):
             raise wrong_type("client", "a distributed.Client", client)
-        columns = {"y": y, "sample_weight": sample_weight, "offset": offset}
+        columns = {"y": y, "sample_weight": sample_weight, "groups": groups, "offset": offset}
         given = {name: column for name, column in columns.items() if column is not None}
         fit_on_cluster(client, self._local, X, given, eval_set, callback)
         return self
@@ -88,28 +113,24 @@ class _DaskEstimator:
         X : dask DataFrame or Array of shape (n, p)
         offset : dask Series or Array of shape (n,), optional
         """
-        classes = getattr(self._local, "classes_", np.empty(0))
-        return self._lazily("predict", X, offset, None, classes.dtype)
+        check_is_fitted(self._local)
+        return self._lazily("predict", X, offset)
 
-    def _lazily(self, method: str, X: Any, offset: Any, width: int | None, kind: Any) -> Any:
+    def _lazily(self, method: str, X: Any, offset: Any) -> Any:
         """What a method gives for every partition."""
-        parts = (X,) if offset is None else (X, offset)
-        model = dask.delayed(self.to_local())
-        if hasattr(X, "map_partitions"):
-            meta = _frame_of(X._meta, np.empty((0,) if width is None else (0, width), kind))
-            return X.map_partitions(_predicted, *parts[1:], method=method, model=model, meta=meta)
+        check_table(X)
+        some = np.zeros((1, X.shape[1])) if isinstance(X, da.Array) else X._meta_nonempty
+        self._local._schema.places_in(open_table(some), type(self).__name__)
+        columns = {} if offset is None else {"offset": offset}
+        parts = partitions_of(X, columns)
+        model, nothing = dask.delayed(self.to_local()), _of_no_rows(self._local, method)
         if not isinstance(X, da.Array):
-            raise wrong_type("X", "a dask DataFrame or Array", X)
-        whole = X.rechunk({1: -1})
-        lengths = whole.chunks[0]
-        blocks = [] if offset is None else [offset.rechunk((lengths,)).to_delayed().ravel()]
+            given = {"method": method, "model": model, "meta": _frame_of(X._meta, nothing)}
+            return X.map_partitions(_predicted, *columns.values(), **given)
+        predicted = dask.delayed(partial(_predicted, method=method))
         found = [
-            da.from_delayed(
-                dask.delayed(_predicted)(*pieces, method=method, model=model),
-                (n,) if width is None else (n, width),
-                kind,
-            )
-            for n, *pieces in zip(lengths, whole.to_delayed().ravel(), *blocks, strict=True)
+            da.from_delayed(predicted(*pieces, model=model), (n, *nothing.shape[1:]), nothing.dtype)
+            for n, *pieces in zip(X.chunks[0], *parts.values(), strict=True)
         ]
         return da.concatenate(found)
 
@@ -179,17 +200,22 @@ class DaskTSLClassifier(_DaskEstimator):
         X : dask DataFrame or Array of shape (n, p)
         offset : dask Series or Array of shape (n,), optional
         """
-        return self._lazily("predict_proba", X, offset, len(self._local.classes_), np.float64)
+        check_is_fitted(self._local)
+        return self._lazily("predict_proba", X, offset)
 
 
 def _predicted(X: Any, offset: Any = None, *, method: str, model: Any) -> Any:
     """Predictions of a partition, which may have no rows."""
     predict: Callable[..., Any] = getattr(model, method)
     if len(X) == 0:
-        n_classes = len(getattr(model, "classes_", ()))
-        empty = np.empty((0, n_classes)) if method == "predict_proba" else np.empty(0)
-        return _frame_of(X, empty)
+        return _frame_of(X, _of_no_rows(model, method))
     return _frame_of(X, predict(X) if offset is None else predict(X, offset=offset))
+
+
+def _of_no_rows(model: Any, method: str) -> Any:
+    """What a method gives for a table without rows."""
+    classes = getattr(model, "classes_", np.empty(0))
+    return np.empty((0, len(classes))) if method == "predict_proba" else classes[:0]
 
 
 def _frame_of(X: Any, values: Any) -> Any:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import dask
-import dask.array as da
 import numpy as np
 
-from seplearn._errors import wrong_type
 from seplearn._params import check_parameters
 from seplearn.dask import partitions
+from seplearn.dask.inputs import check_table, partitions_of
 from seplearn.dask.partitions import Extent, Look
 from seplearn.dask.rows import DaskRows, Shares
+from seplearn.dask.tasks import Tasks
 from seplearn.estimators.base import restored_on_failure
 from seplearn.estimators.classifier import (
     TSLClassifier,
@@ -28,17 +27,18 @@ from seplearn.estimators.rows import Asked, check_callback, checked_options, fit
 from seplearn.estimators.tsl import check_eval_target
 from seplearn.fitting.options import FitOptions
 from seplearn.fitting.progress import Callback
-from seplearn.kernels.arrays import BoolArray, FloatArray
+from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.losses import IDENTITY
 from seplearn.losses.links import LOG
 from seplearn.model.classes import Model
 from seplearn.model.provenance import Provenance
 from seplearn.model.record import StageRecord
 from seplearn.table.binning import Axis, bins_at_most
+from seplearn.table.blocks import rows_looked_at
 from seplearn.table.columns import Table
 from seplearn.table.schema import Schema
 from seplearn.table.summaries import axes_of
-from seplearn.table.training import TargetUnit, WeightUnit, eval_rows
+from seplearn.table.training import TargetUnit, WeightUnit, check_several_groups, eval_rows
 
 
 def fit_on_cluster(
@@ -52,13 +52,17 @@ def fit_on_cluster(
     """Fit an estimator to a table on a cluster; if that fails it is left as it was."""
     check_parameters(estimator._parameters, estimator.get_params(deep=False))
     check_callback(callback)
+    check_table(X)
+    if "y" not in columns:
+        raise ValueError("fit requires y to be passed, but the target y is None")
     classes = isinstance(estimator, TSLClassifier)
-    table = ClusterTable(client, X, columns, classes)
-    name = getattr(columns["y"], "name", None)
-    schema = Schema.of(table, name if isinstance(name, str) and hasattr(X, "columns") else None)
-    with restored_on_failure(estimator):
+    with restored_on_failure(estimator), Tasks(client) as tasks:
+        table = ClusterTable(tasks, X, columns, classes)
+        name = getattr(columns["y"], "name", None)
+        schema = Schema.of(table, name if isinstance(name, str) and hasattr(X, "columns") else None)
         fit = _fit_classes if classes else _fit_numbers
-        fit(estimator, table, schema, Asked(eval_set, None, columns.get("offset")), callback)
+        asked = Asked(eval_set, columns.get("groups"), columns.get("offset"))
+        fit(estimator, table, schema, asked, callback)
 
 
 def _fit_numbers(
@@ -102,11 +106,11 @@ def _fit_classes(
 class ClusterTable:
     """A table on workers, as far as the client knows it: names and kinds of columns."""
 
-    def __init__(self, client: Any, X: Any, columns: dict[str, Any], classes: bool) -> None:
-        self._client, self._has_classes = client, classes
-        self._has_offset = "offset" in columns
-        self._parts = client.compute(_read(X, columns, classes))
-        looks: list[Look | None] = self._of_all(
+    def __init__(self, tasks: Tasks, X: Any, columns: dict[str, Any], classes: bool) -> None:
+        self._tasks, self._has_classes = tasks, classes
+        self._has_offset, self._has_groups = "offset" in columns, "groups" in columns
+        self._parts = tasks.compute(_read(X, columns, classes))
+        looks: list[Look | None] = tasks.results(
             partial(partitions.look, classes=classes), self._parts
         )
         seen = _alike(looks)
@@ -118,11 +122,15 @@ class ClusterTable:
         self._largest_weight = max(one.largest_weight for one in seen)
         if self._largest_weight == 0.0:
             raise ValueError("sample_weight must have a positive sum, got zeros only")
+        types = {one.group_type for one in seen if one.group_type is not None}
+        self._group_type = partitions.common_group_type(types) if types else None
         if classes:
-            every = np.concatenate([one.labels[0] for one in seen])
+            # As objects: in an array of texts a number of another partition would be one more text.
+            every = [label for one in seen for label in one.labels[0].tolist()]
             counts = np.concatenate([one.labels[1] for one in seen])
-            self.labels, place = np.unique(every, return_inverse=True)
-            self.label_counts: FloatArray = np.bincount(place, weights=counts).astype(np.float64)
+            kind = np.result_type(*(one.labels[0].dtype for one in seen))
+            found, self.label_counts = partitions.distinct_labels(np.array(every, object), counts)
+            self.labels = found.astype(kind)
 
     def is_categorical(self, j: int) -> bool:
         return bool(self._categorical[j])
@@ -141,14 +149,14 @@ class ClusterTable:
 
     def use(self, classes: Any, weights: FloatArray) -> None:
         """Leave out rows of weight zero; number classes, which have weights of their own."""
-        found = self._of_all(
+        found = self._tasks.results(
             partial(partitions.positive_weights, largest=self._largest_weight), self._parts
         )
         total, count = np.sum(found, axis=0)
         unit = WeightUnit(self._largest_weight, float(total / count))
         use = partial(partitions.used_rows, unit=unit, classes=classes, weights=weights)
-        self._used = self._client.map(use, self._parts)
-        extents: list[Extent] = self._of_all(
+        self._used = self._tasks.map(use, self._parts)
+        extents: list[Extent] = self._tasks.results(
             partial(partitions.extent, classes=self._has_classes), self._used
         )
         self._lengths = [one.n_rows for one in extents]
@@ -164,9 +172,10 @@ class ClusterTable:
         self, categorical: BoolArray, options: FitOptions, held_out: Any, callback: Callback | None
     ) -> tuple[Model, list[StageRecord], Provenance]:
         """Fit a model to the rows in use."""
+        groups = self._groups() if self._has_groups else None
         axes = self._axes(categorical, options)
-        coded = self._client.map(partial(partitions.coded, axes=axes), self._used)
-        shares = Shares(self._client, coded, self._lengths)
+        coded = self._tasks.map(partial(partitions.coded, axes=axes), self._used)
+        shares = Shares(self._tasks.client, coded, self._lengths)
         try:
             unit = self._unit(options, shares)
             shares.tell("measure", unit)
@@ -174,10 +183,35 @@ class ClusterTable:
             is_log = options.loss_function.link is LOG
             spread = self._target_unit(False, shares).scale if is_log else 1.0
             rows = DaskRows.of(shares, axes, is_constant, self._has_offset, spread)
-            model, history = fit_data(lambda _: rows, options, unit, held_out, None, callback)
+            model, history = fit_data(lambda _: rows, options, unit, held_out, groups, callback)
             return model, history, Provenance.of_fit(rows.n_rows, rows.mass)
         finally:
             shares.close()
+
+    def _groups(self) -> IntArray:
+        """The groups of the rows looked at, numbered in the order of their names.
+
+        Only their names come to the client: numbers in the order of all names would have the same
+        order.
+        """
+        two = self._tasks.map(partial(partitions.two_groups, kind=self._group_type), self._used)
+        (only,) = self._tasks.results(partitions.only_group, [two])
+        if only:
+            check_several_groups(only)
+        starts = np.cumsum([0, *self._lengths])
+        chosen = rows_looked_at(int(starts[-1]))
+        if chosen is None:
+            chosen = np.arange(starts[-1])
+        own = np.split(chosen, np.searchsorted(chosen, starts[1:-1]))
+        rows = [numbers - start for numbers, start in zip(own, starts[:-1], strict=True)]
+        named = partial(partitions.group_names, kind=self._group_type)
+        found = self._tasks.results(named, self._used, rows)
+        names = [own for own, _ in found]
+        _, numbers = np.unique(np.concatenate(names), return_inverse=True)
+        of_names = np.split(numbers, np.cumsum([len(own) for own in names])[:-1])
+        return np.concatenate(
+            [own[rows] for own, (_, rows) in zip(of_names, found, strict=True)]
+        ).astype(np.int64)
 
     def _unit(self, options: FitOptions, shares: Shares) -> TargetUnit:
         loss = options.loss_function
@@ -193,45 +227,25 @@ class ClusterTable:
         """The bins, from summaries of partitions that are merged two by two on the workers."""
         labels = [self.label(j) for j in range(self.n_columns)]
         summarise = partial(partitions.summaries_of, categorical=categorical, labels=labels)
-        found = self._client.map(summarise, self._used)
+        found = self._tasks.map(summarise, self._used)
         while len(found) > 1:
-            pairs = zip(found[::2], found[1::2], strict=False)
-            merged = [self._client.submit(partitions.merged, *pair) for pair in pairs]
-            found = merged + found[len(found) - len(found) % 2 :]
+            n_pairs = len(found) // 2
+            pairs = found[: 2 * n_pairs : 2], found[1 : 2 * n_pairs : 2]
+            found = self._tasks.map(partitions.merged, *pairs) + found[2 * n_pairs :]
         max_bins = bins_at_most(options.max_bins, self.extent.n_rows)
-        return axes_of(found[0].result(), max_bins, options.min_category_count)
-
-    def _of_all(self, function: Callable[..., Any], futures: list[Any]) -> Any:
-        """What a function says of every partition."""
-        return self._client.gather(self._client.map(function, futures))
+        (summaries,) = self._tasks.gathered(found)
+        return axes_of(summaries, max_bins, options.min_category_count)
 
 
 def _read(X: Any, columns: dict[str, Any], classes: bool) -> list[Any]:
     """Partitions of the table and of what belongs to its rows, to be read together."""
-    parts = _delayed("X", X, None)
-    chunks = X.rechunk({1: -1}).chunks[0] if isinstance(X, da.Array) else None
-    others = {name: _delayed(name, column, chunks) for name, column in columns.items()}
-    for name, own in others.items():
-        if len(own) != len(parts):
-            raise ValueError(f"{name} must have the partitions of X ({len(parts)}), got {len(own)}")
+    parts = partitions_of(X, columns)
+    tables = parts.pop("X")
     read = dask.delayed(partitions.read_partition)
     return [
-        read(k, part, {name: own[k] for name, own in others.items()}, classes)
-        for k, part in enumerate(parts)
+        read(k, table, {name: own[k] for name, own in parts.items()}, classes)
+        for k, table in enumerate(tables)
     ]
-
-
-def _delayed(name: str, given: Any, chunks: Any) -> list[Any]:
-    """The partitions of a dask collection; arrays are cut along their rows only."""
-    if isinstance(given, da.Array):
-        if chunks is not None and len(given) == sum(chunks):
-            given = given.rechunk({0: chunks})
-        whole = given.rechunk({1: -1}) if given.ndim == 2 else given
-        return list(whole.to_delayed().ravel())
-    if hasattr(given, "to_delayed") and hasattr(given, "npartitions"):
-        # Optimised, a column by itself is read in fewer and larger partitions than the others.
-        return list(given.to_delayed(optimize_graph=False))
-    raise wrong_type(name, "a dask DataFrame, Series or Array", given)
 
 
 def _alike(looks: list[Look | None]) -> list[Look]:
@@ -241,9 +255,13 @@ def _alike(looks: list[Look | None]) -> list[Look]:
         if one is None:
             continue
         seen.append(one)
-        names, expected = (list(x.names or range(x.n_columns)) for x in (one, seen[0]))
+        names, expected = (
+            list(x.names or x.integer_labels or range(x.n_columns)) for x in (one, seen[0])
+        )
         if names != expected:
             raise ValueError(f"partition {k}: columns must be {expected}, as before, got {names}")
     if not seen:
-        raise ValueError("X must have at least 1 sample, got partitions without rows only")
+        raise ValueError(
+            f"X must have at least 1 sample, got {len(looks)} partition(s), none of them with rows"
+        )
     return seen

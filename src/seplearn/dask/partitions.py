@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seplearn.dask.shares import CodedRows
-from seplearn.kernels.arrays import BoolArray, FloatArray
+from seplearn.estimators.classifier import OF_ONE_KIND
+from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.table.binning import Axis, code_type
-from seplearn.table.columns import Table, is_missing, open_table, read_target
+from seplearn.table.columns import Table, open_table, read_target
 from seplearn.table.summaries import Summary, add_rows, empty_summaries, merge_all
-from seplearn.table.training import WeightUnit, positive_shares
+from seplearn.table.training import WeightUnit, check_known, positive_shares
 
 
 @contextmanager
@@ -38,20 +40,28 @@ class Partition(NamedTuple):
 def read_partition(number: int, X: Any, columns: dict[str, Any], classes: bool) -> Partition:
     """Check that what belongs together is as long, and that numbers are numbers."""
     with _naming(number):
-        own = {name: np.asarray(read_target(given)) for name, given in columns.items()}
+        own = {name: _one_column(name, given, len(X)) for name, given in columns.items()}
         for name, values in own.items():
-            if values.shape != (len(X),):
-                raise ValueError(
-                    f"{name} must have one value per row of X ({len(X)}), got shape {values.shape}"
-                )
-            if name != "y" or not classes:
+            if name == "groups" or (name == "y" and classes):
+                check_known(name, values)
+            else:
                 own[name] = _numbers(name, values)
-        if classes and any(is_missing(label) for label in own["y"].tolist()):
-            raise ValueError("y must not have missing values, got NaN or None in some row")
         return Partition(number, open_table(X) if len(X) else None, own)
 
 
+def _one_column(name: str, given: Any, n_rows: int) -> NDArray[Any]:
+    """A value per row; a table or an array may have them in its only column."""
+    values = np.asarray(read_target(given))
+    if values.shape not in ((n_rows,), (n_rows, 1)):
+        raise ValueError(
+            f"{name} must have one value per row of X ({n_rows}), got shape {values.shape}"
+        )
+    return values.reshape(n_rows)
+
+
 def _numbers(name: str, values: Any) -> FloatArray:
+    if len(values) and values.dtype.kind in "mMc":  # which NumPy would turn into floats
+        raise TypeError(f"{name} must hold numbers, got values of type {values.dtype}")
     try:
         numbers: FloatArray = values.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -77,6 +87,7 @@ class Look:
     categorical: tuple[bool, ...]
     largest_weight: float
     labels: Any
+    group_type: np.dtype[Any] | None
 
 
 def look(part: Partition, classes: bool) -> Look | None:
@@ -86,12 +97,23 @@ def look(part: Partition, classes: bool) -> Look | None:
         return None
     with _naming(part.number):
         kinds = tuple(table.is_categorical(j) for j in range(table.n_columns))
-        labels = np.unique(part.columns["y"], return_counts=True) if classes else None
+        labels = distinct_labels(part.columns["y"]) if classes else None
     largest = float(part.columns["sample_weight"].max()) if "sample_weight" in part.columns else 1.0
+    group_type = part.columns["groups"].dtype if "groups" in part.columns else None
     return Look(
         table.n_rows, table.names, table.n_columns, table.library, table.integer_labels, kinds,
-        largest, labels,
+        largest, labels, group_type,
     )  # fmt: skip
+
+
+def distinct_labels(
+    labels: NDArray[Any], counts: FloatArray | None = None
+) -> tuple[NDArray[Any], FloatArray]:
+    """The labels there are, sorted, and how many rows have each, of which there are one or more."""
+    if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
+        raise TypeError(OF_ONE_KIND)
+    found, place = np.unique(labels, return_inverse=True)
+    return found, np.bincount(place, weights=counts).astype(np.float64)
 
 
 def positive_weights(part: Partition, largest: float) -> tuple[float, int]:
@@ -108,6 +130,7 @@ class Used(NamedTuple):
     y: FloatArray
     weight: FloatArray
     offset: FloatArray
+    groups: NDArray[Any]
 
 
 def used_rows(part: Partition, unit: WeightUnit, classes: Any, weights: FloatArray) -> Used:
@@ -121,8 +144,11 @@ def used_rows(part: Partition, unit: WeightUnit, classes: Any, weights: FloatArr
         y = np.searchsorted(classes, y).astype(np.float64)
         weight = weight * weights[y.astype(np.int64)]
     offset = given["offset"][used] if "offset" in given else np.zeros(len(y))
-    table = part.table if used.all() or part.table is None else part.table.rows(used)
-    return Used(part.number, table if used.any() else None, y, weight, offset)
+    groups = given["groups"][used] if "groups" in given else np.empty(0)
+    table = part.table if used.any() else None
+    if table is not None and not used.all():
+        table = table.rows(used)
+    return Used(part.number, table, y, weight, offset, groups)
 
 
 class Extent(NamedTuple):
@@ -141,6 +167,40 @@ def extent(used: Used, classes: bool) -> Extent:
         return Extent(0, np.inf, -np.inf, np.nan, frozenset())
     found = frozenset(np.unique(used.y).astype(np.int64).tolist()) if classes else frozenset()
     return Extent(len(used.y), float(used.y.min()), float(used.y.max()), float(used.y[0]), found)
+
+
+def common_group_type(types: set[np.dtype[Any]]) -> np.dtype[Any] | None:
+    """The type in which groups of partitions have one name, such as 1 and 1.0; None for texts."""
+    if any(kind.kind not in "biufmM" for kind in types):
+        return None
+    try:
+        return np.result_type(*types)
+    except TypeError as error:
+        found = " and ".join(sorted(str(kind) for kind in types))
+        raise TypeError(
+            f"groups must hold values of one kind in all partitions, got {found}"
+        ) from error
+
+
+def group_names(
+    used: Used, rows: IntArray | None, kind: np.dtype[Any] | None
+) -> tuple[NDArray[np.str_], IntArray]:
+    """Names of the groups of some rows of a partition, or of all; and which one each row has."""
+    groups = used.groups if rows is None else used.groups[rows]
+    names = (groups if kind is None or len(groups) == 0 else groups.astype(kind)).astype(str)
+    distinct, numbers = np.unique(names, return_inverse=True)
+    return distinct, numbers.astype(np.int64)
+
+
+def two_groups(used: Used, kind: np.dtype[Any] | None) -> set[str]:
+    """The names of two groups of a partition, if it has as many."""
+    return set(group_names(used, None, kind)[0][:2].tolist())
+
+
+def only_group(found: list[set[str]]) -> list[str]:
+    """The name of the group that all rows have; nothing if there are several."""
+    names = set[str]().union(*found)
+    return list(names) if len(names) == 1 else []
 
 
 def summaries_of(used: Used, categorical: BoolArray, labels: Sequence[str]) -> list[Summary]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from distributed import CancelledError, KilledWorker
@@ -17,6 +16,7 @@ from distributed import CancelledError, KilledWorker
 from seplearn._workers import Workers
 from seplearn.dask import shares
 from seplearn.dask.shares import CodedRows, LostShareError, Piece
+from seplearn.dask.tasks import is_closed
 from seplearn.fitting.carriers import Carrier
 from seplearn.fitting.joint.rows import RowBlock
 from seplearn.fitting.options import TrainingData, weigh_classes
@@ -33,12 +33,12 @@ _SECONDS_WITHOUT_WORKERS = 300.0
 class _Place:
     """A share: which partitions it is built from, and the worker that has it."""
 
-    key: str
     worker: str
     first_block: int
     starts: list[int]
     pieces: list[list[Piece]]
     coded: list[Any]  # futures of the partitions
+    built: Any = None  # that of the share
 
 
 class Shares:
@@ -51,11 +51,13 @@ class Shares:
     def __init__(self, client: Any, coded: list[Any], n_rows: list[int]) -> None:
         self._client = client
         self._orders: list[bytes] = []
+        self._asked: list[Any] = []  # futures of the answers to an order
         self._n_sent = 0
         self._lock = threading.RLock()
         self._n_ids = 0
         self._places = _places(coded, n_rows, self._slots())
-        self._all([self._built(place) for place in self._places])
+        for place in self._places:
+            self._build(place)
 
     def new_id(self) -> int:
         """A number for a fit or for targets."""
@@ -74,9 +76,15 @@ class Shares:
             self.tell(name, *arguments)
             first, self._n_sent = self._n_sent, len(self._orders)
             orders = self._orders[first:]
-            return self._all(
-                [self._submit(place, shares.run, first, orders) for place in self._places]
-            )
+            try:
+                futures = [self._told(place, first, orders) for place in self._places]
+                pairs = zip(self._places, futures, strict=True)
+                return [self._found(place, future) for place, future in pairs]
+            finally:
+                # Time-outs leave cycles behind that would keep a future until they are collected.
+                for future in self._asked:
+                    future.release()
+                self._asked.clear()
 
     def sum(self, name: str, *arguments: Any) -> FloatArray:
         """The sum of what shares find, in a tree over the blocks."""
@@ -95,8 +103,8 @@ class Shares:
 
     def close(self) -> None:
         """Free the memory of the workers."""
-        keys = [place.key for place in self._places]
-        self._client.run(shares.forget, keys, on_error="ignore")
+        for place in self._places:
+            place.built.release()
 
     def _slots(self) -> list[str]:
         """A worker for each thread that there is; waits for workers if there are none."""
@@ -112,21 +120,20 @@ class Shares:
 
     def _submit(self, place: _Place, function: Callable[..., Any], *arguments: Any) -> Any:
         return self._client.submit(
-            function, place.key, *arguments, workers=[place.worker], pure=False, retries=0
+            function, *arguments, workers=[place.worker], pure=False, retries=0
         )
 
-    def _built(self, place: _Place) -> Any:
-        return self._submit(
+    def _build(self, place: _Place) -> None:
+        place.built = self._submit(
             place, shares.build, place.first_block, place.starts, place.pieces, *place.coded
         )
 
-    def _all(self, futures: list[Any]) -> list[Any]:
-        """Results of all shares; one whose worker is lost is built anew on another."""
-        return [
-            self._found(place, future) for place, future in zip(self._places, futures, strict=True)
-        ]
+    def _told(self, place: _Place, first: int, orders: list[bytes]) -> Any:
+        self._asked.append(self._submit(place, shares.run, place.built, first, orders))
+        return self._asked[-1]
 
     def _found(self, place: _Place, future: Any) -> Any:
+        """What a share found; one whose worker is lost is built anew on another."""
         while True:
             try:
                 return future.result(timeout=_POLL_SECONDS)
@@ -134,28 +141,14 @@ class Shares:
                 if place.worker in self._client.nthreads():
                     continue
             except (LostShareError, KilledWorker, CancelledError):
-                pass
+                if is_closed(self._client):
+                    raise
             future.cancel()
             slots = self._slots()
             place.worker = slots[place.first_block % len(slots)]
-            future = self._restored(place)
-
-    def _restored(self, place: _Place) -> Any:
-        """The share built again, and all orders so far; the last one is what is waited for."""
-        built = self._built(place)
-        # It depends on the share being there, which is no argument of the orders.
-        return self._client.submit(
-            _after,
-            built,
-            place.key,
-            self._orders[: self._n_sent],
-            workers=[place.worker],
-            pure=False,
-        )
-
-
-def _after(built: int, key: str, orders: list[bytes]) -> Any:
-    return shares.run(key, 0, orders) if orders else built
+            self._build(place)
+            # All orders so far: what the last one finds is waited for.
+            future = self._told(place, 0, self._orders[: self._n_sent])
 
 
 def _places(coded: list[Any], n_rows: list[int], slots: list[str]) -> list[_Place]:
@@ -180,7 +173,7 @@ def _places(coded: list[Any], n_rows: list[int], slots: list[str]) -> list[_Plac
     n_sums = -(-len(blocks) // BLOCKS_PER_SUM)
     ends_of_slots = [round(k * n_sums / len(slots)) for k in range(len(slots) + 1)]
     cuts = [min(end * BLOCKS_PER_SUM, len(blocks)) for end in ends_of_slots]
-    places, fit = [], uuid4().hex
+    places = []
     for worker, first, last in zip(slots, cuts[:-1], cuts[1:], strict=True):
         if first == last:
             continue
@@ -190,9 +183,7 @@ def _places(coded: list[Any], n_rows: list[int], slots: list[str]) -> list[_Plac
             for own in blocks[first:last]
         ]
         own_futures = [coded[k] for k in used]
-        places.append(
-            _Place(f"{fit}-{first}", worker, first, starts[first:last], pieces, own_futures)
-        )
+        places.append(_Place(worker, first, starts[first:last], pieces, own_futures))
     return places
 
 

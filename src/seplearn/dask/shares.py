@@ -20,11 +20,9 @@ from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.table.blocks import BLOCKS_PER_SUM, Branches
 from seplearn.table.training import TargetUnit
 
-_SHARES: dict[str, Share] = {}
-
 
 class LostShareError(RuntimeError):
-    """A worker does not have the share it is asked for, as after a restart."""
+    """A share is not as the orders before left it, as one that a worker has built once more."""
 
 
 class CodedRows(NamedTuple):
@@ -52,7 +50,10 @@ class Piece(NamedTuple):
 
 @dataclass(eq=False)
 class Share:
-    """Consecutive blocks of rows; ``starts`` are the numbers of their first rows in the table."""
+    """Consecutive blocks of rows; ``starts`` are the numbers of their first rows in the table.
+
+    It is the result of a task, which Dask frees when the client lets go of it or goes away.
+    """
 
     first_block: int
     starts: list[int]
@@ -62,6 +63,13 @@ class Share:
     n_done: int = 0
     last: Any = None
     lock: Any = field(default_factory=threading.Lock)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to a disk where memory is short, or along with a worker that is retired."""
+        return {name: value for name, value in vars(self).items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, lock=threading.Lock())
 
     def follow(self, first: int, orders: list[bytes]) -> Any:
         """Do what orders from number ``first`` on say, unless they were the last that were done.
@@ -166,29 +174,16 @@ def joined(parts: list[CodedRows]) -> CodedRows:
 
 
 def build(
-    key: str, first_block: int, starts: list[int], pieces: list[list[Piece]], *coded: CodedRows
-) -> int:
-    """Put a share together from partitions, in this process; how many blocks it has."""
+    first_block: int, starts: list[int], pieces: list[list[Piece]], *coded: CodedRows
+) -> Share:
+    """Put a share together from partitions."""
     blocks = []
     for own in pieces:
         rows = joined([coded[k].some(slice(first, last)) for k, first, last in own])
         blocks.append(rows._replace(codes=np.ascontiguousarray(rows.codes)))
-    _SHARES[key] = Share(first_block, starts, blocks)
-    return len(blocks)
+    return Share(first_block, starts, blocks)
 
 
-def run(key: str, first: int, orders: list[bytes]) -> Any:
+def run(share: Share, first: int, orders: list[bytes]) -> Any:
     """Have a share follow orders, of which the first has this number."""
-    return _share(key).follow(first, orders)
-
-
-def forget(keys: list[str]) -> None:
-    """Free the memory of shares."""
-    for key in keys:
-        _SHARES.pop(key, None)
-
-
-def _share(key: str) -> Share:
-    if key not in _SHARES:
-        raise LostShareError(f"this worker has no share {key!r}")
-    return _SHARES[key]
+    return share.follow(first, orders)

@@ -52,7 +52,7 @@ from seplearn.table.training import (
     training_rows,
 )
 
-_OF_ONE_KIND = "y must have labels of one kind, got strings and numbers"
+OF_ONE_KIND = "y must have labels of one kind, got strings and numbers"
 
 
 @documented(CLASSIFIER_PARAMETERS)
@@ -504,7 +504,7 @@ def labels_of(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
             raise ValueError("y must not have missing values, got NaN or None in some row")
         values = np.array(each or values.tolist(), dtype=object)
     if each and len({isinstance(value, str) for value in known}) > 1:
-        raise TypeError(_OF_ONE_KIND)
+        raise TypeError(OF_ONE_KIND)
     if values.dtype.kind in "mM":
         raise TypeError("y must have labels that are strings, booleans or numbers, got dates")
     if known:
@@ -518,7 +518,7 @@ def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], FloatArray]:
     try:
         classes, numbers = np.unique(labels, return_inverse=True)
     except TypeError as error:
-        raise TypeError(_OF_ONE_KIND) from error
+        raise TypeError(OF_ONE_KIND) from error
     if len(classes) == 1:
         raise ValueError(
             f"y must have two classes or more, got one class only: {classes.tolist()[0]!r}"

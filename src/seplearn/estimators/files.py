@@ -19,7 +19,14 @@ from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.losses import Loss
 from seplearn.losses.links import LOG
 from seplearn.table.binning import Axis, Bins, bin_masses, bins_at_most, code_type
-from seplearn.table.blocks import BLOCKS_PER_SUM, block_parts, ends, summed_parts, tree_sum
+from seplearn.table.blocks import (
+    BLOCKS_PER_SUM,
+    block_parts,
+    ends,
+    looked_at,
+    summed_parts,
+    tree_sum,
+)
 from seplearn.table.columns import FrameTable, open_table
 from seplearn.table.files import FilePart, RowFiles
 from seplearn.table.schema import OffsetColumn, Schema
@@ -158,7 +165,7 @@ class Outcomes:
         )
 
     def numbered_groups(self) -> IntArray | None:
-        """The group of every row by its number among those there are, ordered by their names."""
+        """The groups of the rows looked at, numbered in the order of the names that there are."""
         if self.groups is None:
             return None
         is_there = np.zeros(len(self.group_names), np.bool_)
@@ -170,7 +177,7 @@ class Outcomes:
         for part in block_parts(len(self.groups)):
             self.groups[part] = numbers[self.groups[part]]
             let_go(self.groups[part])
-        return self.groups
+        return looked_at(self.groups)
 
 
 def read_outcomes(files: RowFiles, roles: Roles, spill: Spill, classes: bool) -> Outcomes:

@@ -22,6 +22,7 @@ from seplearn.model.edit import of_each, scaled
 from seplearn.model.rebin import rebinned
 from seplearn.model.record import StageRecord
 from seplearn.table.binning import bin_table, bins_at_most
+from seplearn.table.blocks import looked_at
 from seplearn.table.columns import Table
 from seplearn.table.constraints import feature_directions
 from seplearn.table.schema import categorical_columns
@@ -86,7 +87,8 @@ def fit_rows(
         spread = spread_of(target, rows.weight, options)
         return TrainingData(bins, codes, target, rows.weight, offset, spread)
 
-    return fit_data(binned, options, unit, held_out, rows.groups, callback)
+    groups = None if rows.groups is None else looked_at(rows.groups)
+    return fit_data(binned, options, unit, held_out, groups, callback)
 
 
 def spread_of(target: FloatArray, weight: FloatArray, options: FitOptions) -> float:
@@ -104,7 +106,10 @@ def fit_data(
     groups: IntArray | None,
     callback: Callback | None,
 ) -> tuple[Model, list[StageRecord]]:
-    """Fit a model to what ``binned`` makes of the rows, and bring it to the unit of y."""
+    """Fit a model to what ``binned`` makes of the rows, and bring it to the unit of y.
+
+    Groups are those of the rows that are looked at, numbered in the order of their names.
+    """
     loss, start = options.loss_function, options.start
     with (
         ThreadWorkers(n_threads(options.n_jobs)) as workers,

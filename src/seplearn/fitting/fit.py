@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from seplearn._errors import out_of_range
-from seplearn._spill import let_go
 from seplearn._workers import Workers
 from seplearn.fitting.growth import Validation, fit_joint
 from seplearn.fitting.options import AllRows, FitOptions, most_stages
@@ -17,7 +16,6 @@ from seplearn.fitting.stagewise import fit_stagewise
 from seplearn.kernels.arrays import IntArray
 from seplearn.model.classes import ClassModels, Model
 from seplearn.model.record import StageRecord
-from seplearn.table.blocks import rows_looked_at
 from seplearn.table.training import EvalRows, TargetUnit
 
 
@@ -114,7 +112,7 @@ def make_validation(
     unit: TargetUnit,
     groups: IntArray | None,
 ) -> Validation:
-    """What the number of stages is chosen by."""
+    """What the number of stages is chosen by; groups are of the rows that are looked at."""
     if held_out is not None:
         table, columns, y, offset = held_out
         codes = data.bins.codes(table, columns)
@@ -131,10 +129,6 @@ def make_validation(
                 f"early_stopping=True needs at least as many rows as folds ({N_FOLDS}), "
                 f"got {data.n_rows}"
             )
-    chosen = None if groups is None else rows_looked_at(data.n_rows)
-    if groups is not None and chosen is not None:
-        whole, groups = groups, groups[chosen]
-        let_go(whole)
     return Validation(chooses=chooses, groups=groups, fraction=options.validation_fraction)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seplearn._spill import let_go
 from seplearn.kernels.arrays import FloatArray, IntArray
@@ -88,7 +89,7 @@ def blocked_sum(function: Callable[..., Any], *columns: np.ndarray[Any, Any]) ->
     return tree_sum(_of_part(function, *(column[part] for column in columns)) for part in parts)
 
 
-def _of_part(function: Callable[..., Any], *columns: np.ndarray[Any, Any]) -> FloatArray:
+def _of_part(function: Callable[..., Any], *columns: np.ndarray[Any, Any]) -> NDArray[Any]:
     found = np.asarray(function(*columns))
     for column in columns:
         let_go(column)
@@ -107,6 +108,12 @@ def ends(column: FloatArray) -> tuple[float, float]:
 def rows_looked_at(n_rows: int) -> IntArray | None:
     """Numbers of some rows, ascending, one from each of as many equal stretches; None for all."""
     return None if n_rows <= ROWS_LOOKED_AT else _one_of_each_stretch(n_rows, ROWS_LOOKED_AT)
+
+
+def looked_at(column: NDArray[Any]) -> NDArray[Any]:
+    """Of a column of all rows what belongs to those that are looked at."""
+    chosen = rows_looked_at(len(column))
+    return column if chosen is None else _of_part(lambda values: values[chosen], column)
 
 
 def share_looked_at(n_rows: int) -> float:

@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from seplearn.kernels.arrays import BoolArray, FloatArray
@@ -246,6 +247,11 @@ def is_missing(value: Any) -> bool:
         return True
     except ValueError:  # an array as a cell compares one by one
         return False
+
+
+def are_missing(values: NDArray[Any]) -> BoolArray:
+    """Which values of an array are missing."""
+    return np.array([is_missing(value) for value in values.tolist()], dtype=np.bool_)
 
 
 def level_name(value: Any) -> str:

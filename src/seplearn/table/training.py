@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight
 from seplearn._errors import out_of_range
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.table.blocks import blocked_sum, ends
-from seplearn.table.columns import Table, is_missing, open_table, read_target
+from seplearn.table.columns import Table, are_missing, open_table, read_target
 from seplearn.table.schema import Schema
 
 # Products of a model may be some powers of ten larger than the target.
@@ -145,17 +145,29 @@ def _group_names(groups: Any, n: int) -> NDArray[np.str_]:
     values = np.asarray(read_target(groups))
     if values.ndim != 1 or len(values) != n:
         raise ValueError(f"groups must have one value per row ({n}), got shape {values.shape}")
-    if any(is_missing(value) for value in values.tolist()):
-        raise ValueError("groups must not have missing values, got some")
+    check_known("groups", values)
     return values.astype(str)
+
+
+def check_known(argument: str, values: NDArray[Any]) -> None:
+    """Raise where a value is missing, naming its row."""
+    missing = np.flatnonzero(are_missing(values))
+    if len(missing):
+        row = int(missing[0])
+        raise ValueError(f"{argument} must not have missing values, got {values[row]} in row {row}")
 
 
 def group_numbers(names: NDArray[np.str_]) -> IntArray:
     """The number of the group of every row, in the order of their names; at least two."""
     distinct, numbers = np.unique(names, return_inverse=True)
-    if len(distinct) < 2:
-        raise ValueError(f"groups must hold at least two groups, got only {str(distinct[0])!r}")
+    check_several_groups(distinct)
     return numbers.astype(np.int64)
+
+
+def check_several_groups(names: Sequence[str] | NDArray[np.str_]) -> None:
+    """Raise where all rows are of one group."""
+    if len(names) < 2:
+        raise ValueError(f"groups must hold at least two groups, got only {str(names[0])!r}")
 
 
 class WeightUnit(NamedTuple):
