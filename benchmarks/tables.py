@@ -192,10 +192,10 @@ def scale_table(scale: dict[str, Any]) -> list[str]:
         for way, found in ways.items():
             worker = f"{found['largest_worker'] / 1e9:.2f}" if "largest_worker" in found else ""
             wire = [found.get(f"bytes_{side}_per_sweep", 0.0) for side in ("sent", "received")]
-            sent = f"{sum(wire) / 1e3:.0f}" if any(wire) else ""
+            sent = f"{sum(wire) / 1e3:,.0f}" if any(wire) else ""
             lines.append(
-                f"| {int(rows):,} | {_WAYS.get(way, way)} | {found['seconds']:.0f} "
-                f"| {found['cpu_seconds']:.0f} | {found['peak'] / 1e9:.2f} | {worker} | {sent} "
+                f"| {int(rows):,} | {_WAYS.get(way, way)} | {found['seconds']:,.0f} "
+                f"| {found['cpu_seconds']:,.0f} | {found['peak'] / 1e9:.2f} | {worker} | {sent} "
                 f"| {found['rmse']:.4f} |"
             )
     return lines
