@@ -4,7 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from seplearn import datasets, explain, plots, report
+    from seplearn import datasets, explain, report
+    from seplearn import plots as plots  # not in __all__: importing all must not need matplotlib
     from seplearn._errors import ModelFormatError
     from seplearn.editing import Edit, EditEffect
     from seplearn.estimators.class_view import ClassView
