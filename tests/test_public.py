@@ -9,6 +9,7 @@ import sys
 import typing
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
@@ -152,6 +153,20 @@ def test_the_docstring_tells_every_fitted_attribute(kind):
     assert told - found <= {"feature_names_in_"}  # of a fit to an array there are none
 
 
+def test_what_a_model_consists_of_is_shown_in_a_few_words():
+    """Not by thousands of numbers: a line of a session shows what it is."""
+    one, several = (load_model(ROOT / "tests" / "golden" / f"{kind}-v4.tsl")
+                    for kind in ("joint", "classes"))  # fmt: skip
+    view = several.for_class(several.classes_[0])
+    y = np.arange(200.0)
+    evaluation = seplearn.Evaluation.of(y, y + 1.0)
+    parts = (one.model_, one.stages_[0], one.stages_[0].plus, several.model_, view, evaluation)
+    for part in parts:
+        assert len(repr(part)) < 1000, type(part).__name__
+    assert "rmse=1.0" in repr(evaluation)
+    assert repr(view) == f"ClassView(quantity={view.quantity!r})"
+
+
 def test_the_table_of_paper_names_is_complete():
     text = inspect.getdoc(TSLRegressor.paper)
     documented = dict(re.findall(r"^(\w+) {2,}(\w+)", text, re.MULTILINE))
@@ -169,7 +184,8 @@ def test_type_checkers_see_every_name_that_is_fetched_when_it_is_used():
     """A name that only ``__getattr__`` knows is of any type to them."""
     tree = ast.parse(Path(seplearn.__file__).read_text(encoding="utf-8"))
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
-    seen = {name.name for line in block.body for name in line.names}
+    imports = [line for line in block.body if isinstance(line, ast.ImportFrom)]
+    seen = {name.name for line in imports for name in line.names}
     assert seen == {*seplearn._PLACES, *seplearn._MODULES}
 
 
