@@ -283,9 +283,10 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         ...     for k in range(3):
         ...         path = pathlib.Path(folder) / f"part-{k}.parquet"
         ...         table[200 * k : 200 * (k + 1)].to_parquet(path)
-        ...     model = TSLClassifier(n_stages=1, random_state=0)
+        ...     model = TSLClassifier(n_stages=1, early_stopping=False, random_state=0)
         ...     model = model.fit_files(f"{folder}/part-*.parquet", target="dear")
-        >>> same = TSLClassifier(n_stages=1, random_state=0).fit(X, table["dear"])
+        >>> same = TSLClassifier(n_stages=1, early_stopping=False, random_state=0)
+        >>> same = same.fit(X, table["dear"])
         >>> bool((model.predict(X) == same.predict(X)).all())
         True
         """
@@ -357,7 +358,8 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         >>> import numpy as np
         >>> from seplearn import TSLClassifier, datasets
         >>> X, y = datasets.masked_interaction(300, random_state=0)
-        >>> model = TSLClassifier(n_stages=1, random_state=0).fit(X, y > 0, offset=np.ones(300))
+        >>> model = TSLClassifier(n_stages=1, early_stopping=False, random_state=0)
+        >>> model = model.fit(X, y > 0, offset=np.ones(300))
         >>> model.predict_proba(X[:2], offset=np.ones(2)).shape
         (2, 2)
         """
