@@ -12,18 +12,20 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import BaggingRegressor, StackingRegressor
 from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from seplearn import TSLRegressor, datasets
+from seplearn import TSLClassifier, TSLRegressor, datasets
 
 QUICK: dict[str, Any] = {
     "n_stages": 2,
@@ -80,6 +82,34 @@ def test_search_and_cross_validation_in_processes(data, fitted):
     here = cross_validate(model, X, y, cv=3, return_estimator=True)
     for one, other in zip(folds["estimator"], here["estimator"], strict=True):
         np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+@pytest.mark.parametrize("kind", [TSLRegressor, TSLClassifier])
+def test_weights_offsets_and_groups_are_routed(data, kind, monkeypatch):
+    """What belongs to rows reaches every fit and every score of a search, also in a pipeline."""
+    X, _ = data
+    y = np.arange(len(X)) % 2
+    row = np.arange(len(X))
+    weight, offset, groups = 1.0 + row, np.where(row % 3, y, 1 - y), row // 20
+    fits = []
+
+    def record(self, X, y, sample_weight, eval_set, groups, offset, callback):
+        fits.append((sample_weight, offset, groups))
+        self.model_ = None  # so that a pipeline takes it for fitted
+
+    monkeypatch.setattr(kind, "_fit", record)
+    monkeypatch.setattr(kind, "predict", lambda self, X, offset=None: offset)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = kind().set_fit_request(sample_weight=True, offset=True, groups=True)
+        model.set_score_request(sample_weight=True, offset=True)
+        pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model)
+        rows = {"sample_weight": weight, "offset": offset, "groups": groups}
+        found = cross_validate(pipe, X, y, cv=GroupKFold(2), params=rows, error_score="raise")
+    score = accuracy_score if kind is TSLClassifier else r2_score
+    for k, (train, test) in enumerate(GroupKFold(2).split(X, y, groups)):
+        np.testing.assert_array_equal(fits[k], (weight[train], offset[train], groups[train]))
+        expected = score(y[test], offset[test], sample_weight=weight[test])
+        assert found["test_score"][k] == expected != score(y[test], offset[test])
 
 
 def test_ensembles_and_inspection(data):

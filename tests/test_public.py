@@ -1,5 +1,6 @@
 """The public surface, proved exact, and the words that must agree with the code."""
 
+import ast
 import dataclasses
 import inspect
 import re
@@ -8,11 +9,12 @@ import sys
 import typing
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
 import seplearn
-from seplearn import SepALSRegressor, TSLClassifier, TSLRegressor, explain, plots
+from seplearn import SepALSRegressor, TSLClassifier, TSLRegressor, explain, load_model, plots
 from seplearn._params import (
     CLASSIFIER_PARAMETERS,
     SEPALS_PARAMETERS,
@@ -141,6 +143,30 @@ def test_the_docstring_tells_every_parameter(estimator, table):
     assert "{parameters}" not in estimator.__doc__
 
 
+@pytest.mark.parametrize("kind", ["joint", "classes", "sepals"])
+def test_the_docstring_tells_every_fitted_attribute(kind):
+    model = load_model(ROOT / "tests" / "golden" / f"{kind}-v4.tsl")
+    found = {name for name in dir(model) if name[0] != "_" and name[-1] == "_"}
+    section = inspect.getdoc(type(model)).split("Attributes\n----------\n")[1]
+    told = set(re.findall(r"^(\w+_) : ", section.split("Examples\n")[0], re.MULTILINE))
+    assert found <= told
+    assert told - found <= {"feature_names_in_"}  # of a fit to an array there are none
+
+
+def test_what_a_model_consists_of_is_shown_in_a_few_words():
+    """Not by thousands of numbers: a line of a session shows what it is."""
+    one, several = (load_model(ROOT / "tests" / "golden" / f"{kind}-v4.tsl")
+                    for kind in ("joint", "classes"))  # fmt: skip
+    view = several.for_class(several.classes_[0])
+    y = np.arange(200.0)
+    evaluation = seplearn.Evaluation.of(y, y + 1.0)
+    parts = (one.model_, one.stages_[0], one.stages_[0].plus, several.model_, view, evaluation)
+    for part in parts:
+        assert len(repr(part)) < 1000, type(part).__name__
+    assert "rmse=1.0" in repr(evaluation)
+    assert repr(view) == f"ClassView(quantity={view.quantity!r})"
+
+
 def test_the_table_of_paper_names_is_complete():
     text = inspect.getdoc(TSLRegressor.paper)
     documented = dict(re.findall(r"^(\w+) {2,}(\w+)", text, re.MULTILINE))
@@ -152,6 +178,15 @@ def test_rules_read_as_sentences():
     assert str(Interval(1, whole=True)) == "an integer >= 1"
     assert str(Interval(0, 1, above=True)) == "a number > 0 and <= 1"
     assert str(Choice(("a", "b"))) == "one of 'a', 'b'"
+
+
+def test_type_checkers_see_every_name_that_is_fetched_when_it_is_used():
+    """A name that only ``__getattr__`` knows is of any type to them."""
+    tree = ast.parse(Path(seplearn.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    imports = [line for line in block.body if isinstance(line, ast.ImportFrom)]
+    seen = {name.name for line in imports for name in line.names}
+    assert seen == {*seplearn._PLACES, *seplearn._MODULES}
 
 
 def test_the_package_is_typed():
@@ -177,7 +212,8 @@ def test_the_readme_example_runs(tmp_path, monkeypatch, capsys):
 def test_the_example_of_the_explanations_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / "explanations.md").read_text(encoding="utf-8")
-    exec(text.split("```python\n")[1].split("```")[0], {})
+    fit, one_row, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)  # the last names no data
+    exec(fit + one_row, {})
     assert "scale" in capsys.readouterr().out
     functions = set(re.findall(r"^\| `(\w+)\(", text, re.MULTILINE))
     assert functions == {name for name in explain.__all__ if name[0].islower()}

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from seplearn import datasets, explain, report
+    from seplearn import plots as plots  # not in __all__: importing all must not need matplotlib
     from seplearn._errors import ModelFormatError
     from seplearn.editing import Edit, EditEffect
     from seplearn.estimators.class_view import ClassView
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from seplearn.estimators.merge import merge
     from seplearn.estimators.sepals import SepALSRegressor
     from seplearn.estimators.tsl import TSLRegressor
+    from seplearn.export.scorecard import Scorecard
     from seplearn.model import (
         Branch,
         ClassEvaluation,

@@ -247,14 +247,16 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "difference",
         Choice(("difference", "single")),
         "'difference': a stage is one positive product minus another. 'single': one product "
-        "whose factors may be negative (the paper's ablation; it has no backbone and tilt).",
+        "whose factors may be negative (the paper's ablation; it has no backbone and tilt, and "
+        "needs ``refine='scalars'``).",
     ),
     Parameter(
         "scalars",
         "nnls",
         Choice(("nnls", "ols")),
-        "How all lambda are refitted after each stage: non-negative least squares, or the paper's "
-        "ordinary least squares, under which a lambda may turn negative.",
+        "How all lambda are refitted after each stage with ``refine='scalars'``, and by "
+        "``select_stages``: non-negative least squares, or the paper's ordinary least squares, "
+        "under which a lambda may turn negative.",
     ),
     Parameter("fit_intercept", True, Flag(), "Whether the model has a constant."),
     Parameter(

@@ -109,13 +109,13 @@ class Claims(NamedTuple):
     ----------
     X : data frame
         A row per policy.
-    n_claims : array of shape (n_rows,)
+    n_claims : array of shape (n_samples,)
         Claims while it was insured.
-    exposure : array of shape (n_rows,)
+    exposure : array of shape (n_samples,)
         Years it was insured, at most one.
-    rate : array of shape (n_rows,)
+    rate : array of shape (n_samples,)
         The true number of claims to expect in a year, which no model is told.
-    amount : array of shape (n_rows,)
+    amount : array of shape (n_samples,)
         What all claims of the policy cost together; zero for most.
     """
 
@@ -127,7 +127,7 @@ class Claims(NamedTuple):
 
 
 def claims(
-    n_rows: int = 100_000, *, random_state: int | np.random.RandomState | None = None
+    n_samples: int = 100_000, *, random_state: int | np.random.RandomState | None = None
 ) -> Claims:
     """Claims of invented motor insurance policies: counts, exposures, amounts, and the true rate.
 
@@ -139,8 +139,8 @@ def claims(
 
     Parameters
     ----------
-    n_rows : int
-        Policies.
+    n_samples : int
+        Rows, one per policy.
     random_state : int or RandomState, optional
         Seed.
 
@@ -160,15 +160,15 @@ def claims(
     True
     """
     random = check_random_state(random_state)
-    driver_age = np.floor(np.clip(18.0 + 62.0 * random.beta(1.6, 2.4, n_rows), 18, 79))
-    vehicle_age = np.minimum(random.geometric(0.14, n_rows) - 1, 25)
-    power = np.round(np.clip(random.gamma(6.0, 16.0, n_rows), 30, 300))
+    driver_age = np.floor(np.clip(18.0 + 62.0 * random.beta(1.6, 2.4, n_samples), 18, 79))
+    vehicle_age = np.minimum(random.geometric(0.14, n_samples) - 1, 25)
+    power = np.round(np.clip(random.gamma(6.0, 16.0, n_samples), 30, 300))
     # Years without a claim lower the bonus class, so that it goes with age.
-    years = np.clip(driver_age - 18.0 - random.exponential(9.0, n_rows), 0.0, None)
-    bonus = np.round(np.clip(110.0 - 5.0 * years + random.normal(0.0, 9.0, n_rows), 50, 150))
-    region = random.choice(list(_REGIONS), n_rows, p=[0.3, 0.25, 0.2, 0.15, 0.1])
-    work = (random.rand(n_rows) < 0.15).astype(np.int64)
-    exposure = np.where(random.rand(n_rows) < 0.6, 1.0, random.uniform(0.02, 1.0, n_rows))
+    years = np.clip(driver_age - 18.0 - random.exponential(9.0, n_samples), 0.0, None)
+    bonus = np.round(np.clip(110.0 - 5.0 * years + random.normal(0.0, 9.0, n_samples), 50, 150))
+    region = random.choice(list(_REGIONS), n_samples, p=[0.3, 0.25, 0.2, 0.15, 0.1])
+    work = (random.rand(n_samples) < 0.15).astype(np.int64)
+    exposure = np.where(random.rand(n_samples) < 0.6, 1.0, random.uniform(0.02, 1.0, n_samples))
     young = np.exp(-(driver_age - 18.0) / 6.0)
     rate = (
         0.058
@@ -189,7 +189,7 @@ def claims(
         "bonus": bonus,
         "region": region.tolist(),
         "work": work,
-        "colour": random.choice(["black", "blue", "red", "white"], n_rows).tolist(),
+        "colour": random.choice(["black", "blue", "red", "white"], n_samples).tolist(),
     }
     amount = np.where(n_claims > 0, np.round(amount, 2), 0.0)
     return Claims(make_frame(columns), n_claims, exposure, rate, amount)

@@ -32,7 +32,7 @@ def _running_client() -> Client:
 
 
 class _DaskEstimator:
-    """What both estimators share; ``local_`` is the estimator that is fitted."""
+    """What both estimators share; ``_local`` is the estimator that is fitted."""
 
     _kind: ClassVar[type[Any]]
 
@@ -141,8 +141,8 @@ class DaskTSLRegressor(_DaskEstimator):
     Bins are found and rows turned into their numbers on the workers, where they stay. The model
     grows on rows that the client looks at, about a million at most, and is finished on all rows:
     sums over their blocks are added in a fixed order, so that the model does not depend on the
-    number of workers. A worker that is lost has its rows read again elsewhere. With more than two
-    classes, ``n_bootstrap`` or ``refine="scalars"`` the bins of all rows go to the client.
+    number of workers. A worker that is lost has its rows read again elsewhere. With
+    ``n_bootstrap`` or ``refine="scalars"`` the bins of all rows go to the client.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class DaskTSLClassifier(_DaskEstimator):
     grows on rows that the client looks at, about a million at most, and is finished on all rows:
     sums over their blocks are added in a fixed order, so that the model does not depend on the
     number of workers. A worker that is lost has its rows read again elsewhere. With more than two
-    classes, ``n_bootstrap`` or ``refine="scalars"`` the bins of all rows go to the client.
+    classes or ``n_bootstrap`` the bins of all rows go to the client.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from seplearn.explain.subject import Subject
@@ -34,11 +34,11 @@ class ClassView:
     ('score of 2', 'log-odds of 2 against 0')
     """
 
-    model_: SeparationModel
-    _schema: Schema
-    _owner: str
+    model_: SeparationModel = field(repr=False)
+    _schema: Schema = field(repr=False)
+    _owner: str = field(repr=False)
     quantity: str
-    _response: str
+    _response: str = field(repr=False)
 
     @property
     def subject(self) -> Subject:

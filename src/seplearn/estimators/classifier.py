@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -97,12 +98,21 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         How well models of growing size predicted rows held out.
     edits_ : tuple of EditRecord
         What was changed after the fit, by :meth:`edit`, in this order; empty if nothing was.
+    provenance_ : Provenance or None
+        Rows and versions of the fit, and what the caller adds: it is saved with the model.
+    evaluation_ : Evaluation, ClassEvaluation or None
+        What :meth:`evaluate` found with ``keep=True``: it is saved with the model.
     model_ : SeparationModel or ClassModels
         Bins, constant and stages together; of more than two classes a model for each of them.
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : array of str
         Names of the features, when ``fit`` got a table with string names.
+    target_name_ : str or None
+        Name of the target, when ``fit`` got a Series or a table.
+    offset_column_ : OffsetColumn or None
+        The column that offsets come from, and whether it is an exposure, where the fit was told
+        its name: by ``fit_files`` or the command line.
 
     Examples
     --------
@@ -132,7 +142,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         groups: Any = None,
         offset: Any = None,
         callback: Callback | None = None,
-    ) -> TSLClassifier:
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -230,7 +240,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         eval_set: Any = None,
         callback: Callback | None = None,
         temporary_folder: str | os.PathLike[str] | None = None,
-    ) -> TSLClassifier:
+    ) -> Self:
         """Fit the model to a table in files that need not fit into memory.
 
         The files are read part by part: the target once, the features twice, for bins and for the
@@ -273,9 +283,10 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         ...     for k in range(3):
         ...         path = pathlib.Path(folder) / f"part-{k}.parquet"
         ...         table[200 * k : 200 * (k + 1)].to_parquet(path)
-        ...     model = TSLClassifier(n_stages=1, random_state=0)
+        ...     model = TSLClassifier(n_stages=1, early_stopping=False, random_state=0)
         ...     model = model.fit_files(f"{folder}/part-*.parquet", target="dear")
-        >>> same = TSLClassifier(n_stages=1, random_state=0).fit(X, table["dear"])
+        >>> same = TSLClassifier(n_stages=1, early_stopping=False, random_state=0)
+        >>> same = same.fit(X, table["dear"])
         >>> bool((model.predict(X) == same.predict(X)).all())
         True
         """
@@ -347,7 +358,8 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         >>> import numpy as np
         >>> from seplearn import TSLClassifier, datasets
         >>> X, y = datasets.masked_interaction(300, random_state=0)
-        >>> model = TSLClassifier(n_stages=1, random_state=0).fit(X, y > 0, offset=np.ones(300))
+        >>> model = TSLClassifier(n_stages=1, early_stopping=False, random_state=0)
+        >>> model = model.fit(X, y > 0, offset=np.ones(300))
         >>> model.predict_proba(X[:2], offset=np.ones(2)).shape
         (2, 2)
         """
@@ -488,6 +500,20 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         likely = sums.argmax(axis=1) if sums.ndim == 2 else (sums > 0.0).astype(np.int64)
         labels: NDArray[Any] = self.classes_[likely]
         return labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
+        """The share of the rows whose class is predicted: what searches compare by default.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+        offset : array-like of shape (n,), optional
+            As in ``predict``. A search hands it on after ``set_score_request(offset=True)``.
+        """
+        predictions = self.predict(X, offset)
+        return float(accuracy_score(y, predictions, sample_weight=sample_weight))
 
 
 def labels_of(y: Any, may_be_missing: bool = False) -> NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -67,14 +67,24 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
         Number of sweeps of the start that was kept.
     history_ : list of StageRecord
         One record, of the fit as a whole; its grids are the random starts.
+    size_paths_ : tuple of SizePath
+        Empty: no rows are held out.
     edits_ : tuple of EditRecord
         What was changed after the fit, by :meth:`edit`, in this order; empty if nothing was.
+    provenance_ : Provenance or None
+        Rows and versions of the fit, and what the caller adds: it is saved with the model.
+    evaluation_ : Evaluation or None
+        What :meth:`evaluate` found with ``keep=True``: it is saved with the model.
     model_ : SeparationModel
         Bins, constant and stages together.
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : array of str
         Names of the features, when ``fit`` got a table with string names.
+    target_name_ : str or None
+        Name of the target, when ``fit`` got a Series or a table.
+    offset_column_ : None
+        It takes no offsets.
 
     Examples
     --------
@@ -88,7 +98,7 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
     _kind = "SepALSRegressor"
     _parameters = SEPALS_PARAMETERS
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SepALSRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters

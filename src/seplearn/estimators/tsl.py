@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.metrics import r2_score
 
 from seplearn._params import (
     TSL_PARAMETERS,
@@ -73,12 +74,19 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         What was changed after the fit, by :meth:`edit`, in this order; empty if nothing was.
     provenance_ : Provenance or None
         Rows and versions of the fit, and what the caller adds: it is saved with the model.
+    evaluation_ : Evaluation or None
+        What :meth:`evaluate` found with ``keep=True``: it is saved with the model.
     model_ : SeparationModel
         Bins, constant and stages together.
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : array of str
         Names of the features, when ``fit`` got a table with string names.
+    target_name_ : str or None
+        Name of the target, when ``fit`` got a Series or a table.
+    offset_column_ : OffsetColumn or None
+        The column that offsets come from, and whether it is an exposure, where the fit was told
+        its name: by ``fit_files`` or the command line.
 
     Examples
     --------
@@ -100,7 +108,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         return LOSSES[self.loss].with_shape(float(self.power), float(self.quantile))
 
     @classmethod
-    def paper(cls, n_stages: int | None = None, **overrides: Any) -> TSLRegressor:
+    def paper(cls, n_stages: int | None = None, **overrides: Any) -> Self:
         """The estimator of the paper: its scalars, no constant, 200 grids (500 above 2 stages).
 
         It is for numbers: ``loss`` may be "squared_error" or "huber", and any other is refused by
@@ -160,7 +168,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         groups: Any = None,
         offset: Any = None,
         callback: Callback | None = None,
-    ) -> TSLRegressor:
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -239,7 +247,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         eval_set: Any = None,
         callback: Callback | None = None,
         temporary_folder: str | os.PathLike[str] | None = None,
-    ) -> TSLRegressor:
+    ) -> Self:
         """Fit the model to a table in files that need not fit into memory.
 
         The files are read part by part: the target once, the features twice, for bins and for the
@@ -339,6 +347,32 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         sums = self._sums(X, offset)
         prediction: FloatArray = self.model_.link.inverse(sums)
         return prediction
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
+        """R², the share of the variance of y that is explained: what searches compare by default.
+
+        It is so for every ``loss``; :meth:`evaluate` has the scores that suit each.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+        offset : array-like of shape (n,), optional
+            As in ``predict``. A search hands it on after ``set_score_request(offset=True)``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seplearn import TSLRegressor, datasets
+        >>> X, claims, years, *_ = datasets.claims(1000, random_state=0)
+        >>> model = TSLRegressor(n_stages=1, loss="poisson", early_stopping=False, random_state=0)
+        >>> model = model.fit(X, claims, offset=np.log(years))
+        >>> model.score(X, claims, offset=np.log(years)) > model.score(X, claims)
+        True
+        """
+        predictions = self.predict(X, offset)
+        return float(r2_score(y, predictions, sample_weight=sample_weight))
 
     def predict_sum(self, X: Any, offset: Any = None) -> FloatArray:
         """The sum itself, shape (n,): what explanations add up to.

@@ -80,8 +80,9 @@ def bags(model: Any, stage: int) -> BagCurves:
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_``. A loaded model has no bags.
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``. A
+        loaded model has no bags.
     stage : int
         Counted from zero.
 
@@ -96,7 +97,10 @@ def bags(model: Any, stage: int) -> BagCurves:
     subject = Subject.of(model)
     number = subject.stage(stage)
     if not subject.model.bags:
-        raise ValueError("model keeps no bags; fit it with keep_bags=True (they are not saved)")
+        raise ValueError(
+            "model keeps no bags; fit it with keep_bags=True (they are not saved, and log-odds "
+            "between two classes, edits and merges have none)"
+        )
     bag, bins = subject.model.bags[number], subject.model.bins
     log_backbone = bag.stage.log_backbone
     if log_backbone is None:

@@ -167,8 +167,9 @@ def curves(model: Any, stage: int, level: float = 0.9) -> StageCurves:
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_`` (features are then named by position).
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``,
+        whose features are named by position.
     stage : int
         Number of the stage, from zero.
     level : float

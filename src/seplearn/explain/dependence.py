@@ -264,8 +264,9 @@ def partial_dependence(
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_`` (features are then named by position).
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``,
+        whose features are named by position.
     features : str, int, or several
         Names or positions.
     background : table, optional

@@ -99,8 +99,9 @@ def main_effects(model: Any, *, level: float = 0.9) -> MainEffects:
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_`` (features are then named by position).
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``,
+        whose features are named by position.
     level : float
         Share of the bootstrap replicates inside the bands, for a model fitted with
         ``n_bootstrap``. The bands are pointwise, conditional on the stages and the smoothness.

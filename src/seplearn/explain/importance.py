@@ -116,8 +116,8 @@ def importance(
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_``.
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``.
     kind : {"shapley", "paper"}
         "paper" gives the paper's panels instead: variances of backbones and tilts, stage by stage
         and summed with the stages' weights. They are no measure of the model as a whole: a sharp

@@ -101,8 +101,8 @@ def interactions(model: Any, *, background: Any = None) -> Interactions:
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_``.
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``.
     background : table, optional
         Rows for both. By default Sobol indices use the frequencies of all training rows and H the
         reference rows kept in the model.

@@ -145,8 +145,8 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_``.
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``.
     X : table
         With the columns of the model.
     row : int

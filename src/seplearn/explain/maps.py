@@ -70,8 +70,8 @@ def maps(model: Any, stage: int, features: Any) -> StageMap:
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_``.
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``.
     stage : int
         Counted from zero.
     features : pair of str or int

@@ -67,8 +67,8 @@ def reconstruct(model: Any, stage: int, X: Any = None, *, background: Any = None
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_``.
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``.
     stage : int
         Counted from zero.
     X : table, optional

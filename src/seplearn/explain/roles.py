@@ -227,8 +227,8 @@ def roles(model: Any, *, threshold: float = 0.1, background: Any = None) -> Role
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_``.
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``.
     threshold : float
         A feature scales (directs) when holding its backbone (tilt) still would change the stage by
         at least this share of its size. The smaller of two effects is named when it is at least a

@@ -100,8 +100,9 @@ def size_path(model: Any) -> SizeChoice:
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_``, whose size was chosen (``early_stopping``).
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``,
+        whose size was chosen (``early_stopping``).
 
     Examples
     --------

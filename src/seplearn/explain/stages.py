@@ -81,8 +81,8 @@ def stages(
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_``.
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``.
     region : mapping of feature to (low, high) or to levels, optional
         For a numeric feature a pair, either end of which may be None; for a categorical one a
         level or several. The reference rows are in it as far as bins can tell: the bins of ``low``

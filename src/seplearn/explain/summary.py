@@ -254,8 +254,8 @@ def summary(model: Any, *, background: Any = None) -> Summary:
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_``.
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``.
     background : table, optional
         Rows to average over. By default the reference rows kept in the model. Signs are looked at
         over 1000 of them at most, turns over 300 and for the twelve most important features.

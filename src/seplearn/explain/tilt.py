@@ -132,8 +132,8 @@ def tilt(model: Any, stage: int, *, tolerance: float = 0.05) -> TiltDiagnostics:
 
     Parameters
     ----------
-    model : TSLRegressor or SeparationModel
-        A fitted estimator, or its ``model_``.
+    model : fitted estimator, ClassView or SeparationModel
+        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``.
     stage : int
         Counted from zero.
     tolerance : float

@@ -85,17 +85,17 @@ class Evaluation:
     rmse: float
     mae: float
     r2: float
-    predicted: tuple[float, ...]
-    actual: tuple[float, ...]
-    residual_edges: tuple[float, ...]
-    residual_counts: tuple[float, ...]
+    predicted: tuple[float, ...] = field(repr=False)
+    actual: tuple[float, ...] = field(repr=False)
+    residual_edges: tuple[float, ...] = field(repr=False)
+    residual_counts: tuple[float, ...] = field(repr=False)
     scores: dict[str, float] = field(default_factory=dict)
     explained: float = 0.0
-    actual_lower: tuple[float, ...] = ()
-    actual_upper: tuple[float, ...] = ()
-    cuts: tuple[float, ...] = ()
-    weight_above: tuple[float, ...] = ()
-    outcome_above: tuple[float, ...] = ()
+    actual_lower: tuple[float, ...] = field(default=(), repr=False)
+    actual_upper: tuple[float, ...] = field(default=(), repr=False)
+    cuts: tuple[float, ...] = field(default=(), repr=False)
+    weight_above: tuple[float, ...] = field(default=(), repr=False)
+    outcome_above: tuple[float, ...] = field(default=(), repr=False)
     classes: tuple[str, ...] = ()
 
     @staticmethod
@@ -268,8 +268,8 @@ class ClassEvaluation:
     n_rows: int
     log_loss: float
     accuracy: float
-    of_class: tuple[Evaluation, ...]
-    confusion: tuple[tuple[float, ...], ...] = ()
+    of_class: tuple[Evaluation, ...] = field(repr=False)
+    confusion: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
 
     @property
     def scores(self) -> dict[str, float]:

@@ -156,7 +156,24 @@ def encode(stored: StoredModel) -> bytes:
         "history": [plain_record(record) for record in stored.history],
         "size_paths": [asdict(path) for path in stored.model.size_paths],
         "params": {name: plain_parameter(value) for name, value in stored.params.items()},
-    }
+    } | _optional_header(stored)
+    arrays = (
+        _bin_arrays(bins)
+        | _branch_arrays(models)
+        | _replicate_arrays(models)
+        | _effect_arrays(models)
+        | dict(zip(("names", "name_ends"), pack_texts(texts), strict=True))
+        | {"history_scalars": np.array(scalars, dtype=np.float64).reshape(-1, 2)}
+        | _label_array(stored.schema)
+        | _spread_arrays(models[0].spread)
+    )
+    return pack(json.dumps(header), arrays)
+
+
+def _optional_header(stored: StoredModel) -> dict[str, Any]:
+    """What only some models have."""
+    header: dict[str, Any] = {}
+    models = _models(stored.model)
     if stored.model.link is not IDENTITY:
         header[_LINK] = stored.model.link.name
     if stored.classes is not None:
@@ -179,17 +196,7 @@ def encode(stored: StoredModel) -> bytes:
             }
             for model in models
         ]
-    arrays = (
-        _bin_arrays(bins)
-        | _branch_arrays(models)
-        | _replicate_arrays(models)
-        | _effect_arrays(models)
-        | dict(zip(("names", "name_ends"), pack_texts(texts), strict=True))
-        | {"history_scalars": np.array(scalars, dtype=np.float64).reshape(-1, 2)}
-        | _label_array(stored.schema)
-        | _spread_arrays(spread)
-    )
-    return pack(json.dumps(header), arrays)
+    return header
 
 
 def _spread_arrays(spread: OutcomeSpread | None) -> Arrays:

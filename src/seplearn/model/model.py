@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -78,18 +78,18 @@ class SeparationModel:
     (500, 3)
     """
 
-    bins: Bins
+    bins: Bins = field(repr=False)
     intercept: float
     stages: tuple[Stage, ...]
-    replicates: tuple[SeparationModel, ...] = ()
-    reference: Reference | None = None
-    bags: tuple[Bag, ...] = ()
-    effects: FloatArray | None = None
-    size_paths: tuple[SizePath, ...] = ()
+    replicates: tuple[SeparationModel, ...] = field(default=(), repr=False)
+    reference: Reference | None = field(default=None, repr=False)
+    bags: tuple[Bag, ...] = field(default=(), repr=False)
+    effects: FloatArray | None = field(default=None, repr=False)
+    size_paths: tuple[SizePath, ...] = field(default=(), repr=False)
     link: Link = IDENTITY
     edits: tuple[EditRecord, ...] = ()
-    penalties: Penalties | None = None
-    spread: OutcomeSpread | None = None
+    penalties: Penalties | None = field(default=None, repr=False)
+    spread: OutcomeSpread | None = field(default=None, repr=False)
 
     def with_scalars(
         self, scalars: Sequence[tuple[float, float]], intercept: float

@@ -14,7 +14,7 @@ from typing import Any
 from seplearn._errors import out_of_range
 from seplearn.model.checks import count, finite, require, table
 
-_PACKAGES = ("seplearn", "numpy", "numba", "scikit-learn")
+_PACKAGES = ("seplearn", "numpy", "numba", "scipy", "scikit-learn")
 _EPOCH = "SOURCE_DATE_EPOCH"
 _LONGEST = 200  # of a version or a date
 _HASH = re.compile(r"[0-9a-f]{64}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -50,8 +50,8 @@ class Branch:
 
     coefficient_sign: float
     log_scale: float
-    log_factors: FloatArray
-    negative: BoolArray | None = None
+    log_factors: FloatArray = field(repr=False)
+    negative: BoolArray | None = field(default=None, repr=False)
 
     @staticmethod
     def of_signed(factors: FloatArray, coefficient: float, bins: Bins) -> Branch:
