@@ -262,7 +262,9 @@ def level_name(value: Any) -> str:
             number = float(value)
             return str(int(number)) if number.is_integer() else repr(number)
     except (OverflowError, ValueError) as error:  # thousands of digits, a fraction beyond floats
-        raise ValueError(f"argument must not be too large for a name of a level: {error}") from error
+        raise ValueError(
+            f"argument must not be too large for a name of a level: {error}"
+        ) from error
     raise TypeError(
         f"argument must be a string or a number, got {value!r} of type {type(value).__name__}"
     )
