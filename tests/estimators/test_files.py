@@ -239,7 +239,7 @@ def test_no_such_file_and_no_table(tmp_path, spill_folder):
 def test_pipes_and_devices_are_refused_at_once(tmp_path, spill_folder):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/zero"):
-        with pytest.raises(ValueError, match="files must name files, got .*, a pipe or a device"):
+        with pytest.raises(ValueError, match=r"files must name files, got .*, a pipe or a device"):
             TSLRegressor().fit_files([path], "y")
 
 

@@ -45,8 +45,8 @@ from seplearn.table.columns import is_missing, read_target, target_name
 from seplearn.table.files import open_files
 from seplearn.table.schema import Schema
 from seplearn.table.training import (
-    WeightUnit,
     EvalRows,
+    WeightUnit,
     eval_rows,
     known_rows,
     total_weight,
