@@ -397,8 +397,8 @@ CLASSIFIER_PARAMETERS: tuple[Parameter, ...] = (
         ClassWeights(),
         "What a row counts besides its ``sample_weight``, by its class: None, 'balanced' (the rows "
         "of every class count the same in all), or a weight per class, as a dict; as of rows, "
-        "weights whose mean over all rows is below 0.5 or above 10 are divided by it. Probabilities "
-        "are then those of a table in which the classes have these shares.",
+        "weights whose mean over all rows is below 0.5 or above 10 are divided by it. "
+        "Probabilities are then those of a table in which the classes have these shares.",
     ),
 )
 

@@ -285,7 +285,7 @@ def check_levels(values: Iterable[Any], label: str) -> None:
 def _is_plain_level(value: Any) -> bool:
     """Whether a value surely has a name as a level: nearly all do, and each row is asked."""
     if isinstance(value, numbers.Integral):
-        return bool(abs(value) < _LARGEST_PLAIN)
+        return -_LARGEST_PLAIN < int(value) < _LARGEST_PLAIN
     return isinstance(value, (str, float, np.bool_))
 
 
