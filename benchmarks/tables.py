@@ -185,7 +185,7 @@ def shapley_lines(speed: dict[str, Any]) -> list[str]:
 def scale_table(scale: dict[str, Any]) -> list[str]:
     """Every way to fit a large table, with what it took."""
     lines = [
-        "| rows | way | seconds | of CPU | peak, GB | largest worker, GB | wire, kB a sweep | RMSE |",
+        "| rows | way | seconds | of CPU | peak, GB | largest worker, GB | kB a sweep | RMSE |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for rows, ways in sorted(scale["tables"].items(), key=lambda item: int(item[0])):

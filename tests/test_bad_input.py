@@ -1,7 +1,10 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from seplearn import TSLRegressor
+from seplearn import SepALSRegressor, TSLRegressor
+from seplearn.table.training import training_rows
 
 X = np.random.default_rng(0).normal(size=(20, 2))
 Y = X[:, 0]
@@ -122,3 +125,56 @@ def of_size_one():
 def test_targets_of_any_size(scale, of_size_one):
     model = TSLRegressor(n_stages=2, n_grids=3, random_state=0).fit(X, scale * Y)
     np.testing.assert_allclose(model.predict(X) / scale, of_size_one, rtol=1e-6, atol=1e-9)
+
+
+DATES = np.arange(20).astype("M8[D]")
+AT_ROWS = [
+    (DATES, TypeError, "must hold numbers, got dates or times"),
+    (DATES - DATES[0], TypeError, "must hold numbers, got dates or times"),
+    (np.ones(20) + 1j, TypeError, "must hold numbers, got complex ones"),
+    (np.array([10**400] + 19 * [1], dtype=object), ValueError, "must hold numbers below 1.8e308"),
+    (["many"] * 20, TypeError, "must hold numbers: could not convert"),
+]
+
+
+@pytest.mark.parametrize("name", ["sample_weight", "offset"])
+@pytest.mark.parametrize(("values", "error", "message"), AT_ROWS)
+def test_what_belongs_to_rows_is_numbers(name, values, error, message):
+    with pytest.raises(error, match=f"{name} {message}"):
+        TSLRegressor(n_stages=1).fit(X, Y, **{name: values})
+
+
+@pytest.mark.parametrize("level", [10**5000, Fraction(10**400, 3)], ids=["digits", "fraction"])
+def test_levels_too_large_to_name_are_refused_by_column(level):
+    levels = np.array([[level], ["a"]] * 10, dtype=object)
+    with pytest.raises(ValueError, match="column 0: argument must not be too large"):
+        TSLRegressor(n_stages=1).fit(levels, Y)
+
+
+SIZES = [
+    ("poisson", 1e-13, "at most 1e\\+100 in all rows and at least 1e-12 in some"),
+    ("poisson", 1e160, "at most 1e\\+100 in all rows"),
+    ("tweedie", 1e-40, "at least 1e-24 in some for this loss; give it in another unit"),
+    ("gamma", 1e306, "at most 1e\\+303 in all rows"),
+]
+
+
+@pytest.mark.parametrize(("loss", "size", "message"), SIZES)
+def test_targets_of_which_nothing_could_be_learned_are_refused(loss, size, message):
+    with pytest.raises(ValueError, match=f"y must be .*{message}"):
+        TSLRegressor(n_stages=1, loss=loss).fit(X, (np.abs(Y) + 1.0) * size)
+
+
+def test_products_of_the_baseline_beyond_all_numbers_are_refused():
+    # Its products are e**25 times as large as this target, and cancel each other.
+    random = np.random.default_rng(0)
+    table = random.normal(size=(120, 2))
+    y = 2.0 * table[:, 0] + table[:, 1] ** 2 + 0.1 * random.normal(size=120)
+    with pytest.raises(ValueError, match="y must be small enough for the products"):
+        SepALSRegressor(random_state=0).fit(table, y * 1e300)
+
+
+def test_groups_are_told_apart_whatever_their_names():
+    groups = np.array(["a", "a\0"] * 10, dtype=object)
+    rows = training_rows(X, Y, None, groups)
+    assert rows.groups.tolist() == [0, 1] * 10

@@ -10,9 +10,21 @@ from typing import BinaryIO
 from uuid import uuid4
 
 
+def resolved(path: str | os.PathLike[str]) -> Path:
+    """Where a path leads through links; raises for links that lead in a circle."""
+    try:
+        place = Path(path).resolve()
+        in_circle = place.is_symlink()  # as Python 3.13 leaves it
+    except RuntimeError:  # as Python 3.12 says it
+        in_circle = True
+    if in_circle:
+        raise OSError(f"path must not lead in a circle of links, got {str(path)!r}")
+    return place
+
+
 def check_target(path: str | os.PathLike[str]) -> Path:
     """Where a file will be written, through links; raises if there is no place for a file."""
-    target = Path(path).resolve()
+    target = resolved(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path must be in a folder that exists, got {str(path)!r}")
     if target.is_dir():

@@ -1,13 +1,17 @@
 """Every command through click's runner: what it writes, what it says, what it refuses."""
 
+import datetime
 import gzip
 import json
+import os
 import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from seplearn import SepALSRegressor, TSLRegressor, datasets, explain, load_model
 from seplearn._params import TSL_PARAMETERS
@@ -379,6 +383,66 @@ def test_the_demo_shows_every_step(tmp_path):
         "flats.csv", "unseen.csv", "rent.tsl", "rent.html",
     }  # fmt: skip
     assert done.stdout.count("$ seplearn") == 3
+
+
+def test_the_demo_replaces_no_file_of_somebody_else(tmp_path):
+    own = tmp_path / "rent.tsl"
+    own.write_text("of somebody else")
+    done = run("demo", "-o", tmp_path)
+    assert done.exit_code == 2
+    assert "output must be a folder that is new or empty" in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["rent.tsl"]
+    assert own.read_text() == "of somebody else"
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="no links on this system")
+def test_links_in_a_circle_are_told_in_a_line(files, tmp_path):
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    model, table = files / "rent.tsl", files / "unseen.csv"
+    for done in (
+        run("predict", model, table, "-o", loop),
+        run("predict", model, table, "-o", loop / "p.csv"),
+        run("predict", loop, table, "-o", tmp_path / "p.csv"),
+    ):
+        assert done.exit_code == 2, done.exception
+        assert "links" in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["loop.csv"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_names_of_files_need_not_be_utf8(files, tmp_path, ending):
+    table, out = (
+        tmp_path / os.fsdecode(b"\xff" + end.encode()) for end in (f".{ending}", ".out.csv")
+    )
+    try:
+        if ending == "parquet":
+            unseen(files).to_parquet(tmp_path / "plain")
+            (tmp_path / "plain").rename(table)
+        else:
+            raw = (files / "unseen.csv").read_bytes()
+            table.write_bytes(gzip.compress(raw) if ending == "csv.gz" else raw)
+    except OSError:
+        pytest.skip("no such names on this system")
+    done = run("predict", files / "rent.tsl", table, "-o", out)
+    assert done.exit_code == 0, done.output
+    found = [float(row["prediction"]) for row in rows(out.read_text(encoding="utf-8"))]
+    np.testing.assert_array_equal(found, predicted(files))
+
+
+@pytest.mark.parametrize("value", [datetime.date(2020, 1, 1), b"\xff", [1], {"a": 1}])
+def test_outcomes_and_weights_that_are_no_numbers_are_named(files, tmp_path, value):
+    table = pa.Table.from_pandas(unseen(files)[:5].drop(columns="rent"))
+    path = tmp_path / "odd.parquet"
+    column = pa.array([value] * 5)
+    parquet.write_table(table.append_column("rent", column), path)
+    message = "odd.parquet: column 'rent' must hold numbers, got "
+    for command in (["evaluate"], ["report", "-o", tmp_path / "r.html"]):
+        done = run(command[0], files / "rent.tsl", path, *command[1:])
+        assert done.exit_code == 2, done.exception
+        assert message in done.stderr
+    done = run("evaluate", files / "rent.tsl", path, "--target", "area", "--weight", "rent")
+    assert message in done.stderr
 
 
 BAD = [

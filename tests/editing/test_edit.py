@@ -283,6 +283,16 @@ def test_recalibration_finds_another_unit_and_level():
     assert fitted_again.evaluation_after.rmse <= fitted_again.evaluation_before.rmse
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e-170, 1e290])
+def test_recalibration_finds_a_unit_of_any_size(unit):
+    X, y = table()
+    plain, other = (
+        fitted().edit().recalibrate(X, y * size).apply(reason="r").predict(X)
+        for size in (1.0, unit)
+    )
+    np.testing.assert_allclose(other / unit, plain, rtol=1e-6)
+
+
 @pytest.mark.parametrize("loss", ["poisson", "quantile", "huber"])
 def test_recalibration_lowers_the_own_loss(loss):
     X, y = table()
@@ -409,6 +419,9 @@ def test_effect_without_a_target_and_its_words():
         (lambda e: e.clip("area", (2, 1)), r"limits must be a pair .*got \(2, 1\)"),
         (lambda e: e.clip("area", (1, np.nan)), "limits must be a pair"),
         (lambda e: e.clip("area", (1, 2, 3)), "limits must be a pair"),
+        (lambda e: e.clip("area", (np.inf, np.inf)), "limits must be a pair"),
+        (lambda e: e.clip("area", (-np.inf, -np.inf)), "limits must be a pair"),
+        (lambda e: e.clip("area", (10**400, None)), "limits must be a pair"),
         (lambda e: e.clip("area", ("a", "b")), "limits must be a pair"),
         (lambda e: e.smooth("area", 0.0), "share must be a number >= 0.001 and <= 1, got 0.0"),
         (lambda e: e.smooth("district"), "feature must be a feature of numbers for smooth"),
@@ -471,6 +484,8 @@ def test_records_that_do_not_fit_are_refused():
     kind = type(record)
     with pytest.raises(ValueError, match="edits must be for a model with"):
         fitted().edit().drop_stage(0).replay(scales)
+    with pytest.raises(TypeError, match="edits must be records of edits, as in edits_, got None"):
+        model.edit().replay(None)
     with pytest.raises(ValueError, match=r"edits must be of one of the operations.*'merge'"):
         model.edit().replay([kind("merge", {}, "r")])
     with pytest.raises(ValueError, match="edits must be of one of the operations"):

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 from seplearn import TSLClassifier, datasets, explain, load_model
+from seplearn.fitting.draws import axis_hashes, make_draws
+from tests.fitting.small_fits import small_data
 
 QUICK: dict[str, Any] = {
     "n_stages": 2, "early_stopping": False, "n_grids": 3, "n_splits": 8, "random_state": 0,
@@ -191,12 +194,37 @@ def test_bad_labels_are_refused(labels, error, message):
         ({"yes": "2"}, ValueError, "a dict of a positive weight per class"),
         ("equal", ValueError, "class_weight must be None, 'balanced' or a dict"),
         (3.0, TypeError, "class_weight must be None, 'balanced' or a dict"),
+        ({"yes": 1e300, "no": 1e-300}, ValueError, "class_weight must have weights of which"),
     ],
 )
 def test_bad_weights_of_classes_are_refused(data, given, error, message):
     X, y = data
     with pytest.raises(error, match=message):
         TSLClassifier(**QUICK, class_weight=given).fit(X, words(y))
+
+
+def test_weights_of_classes_matter_by_their_ratio_where_they_are_no_numbers_of_rows(data):
+    # As numbers of rows the large ones would ask for more draws than a life is long.
+    X, y = data
+    large, small = (
+        TSLClassifier(**QUICK, class_weight={"yes": 2.0 * unit, "no": unit}).fit(X, words(y))
+        for unit in (2.0**900, 2.0**-900)
+    )
+    np.testing.assert_array_equal(large.decision_function(X), small.decision_function(X))
+
+
+def test_weights_of_rows_and_classes_together_ask_for_few_draws():
+    data = small_data()
+    heavy = replace(data, weight=data.weight * 1e9)
+    draws = make_draws(heavy, axis_hashes(heavy), bootstrap=True)
+    assert draws.n_draws == len(data.weight)
+    assert draws.unit * draws.n_draws == pytest.approx(heavy.weight.sum())
+
+
+def test_labels_of_two_kinds_are_refused_in_an_array_too(data):
+    X, y = data
+    with pytest.raises(TypeError, match="y must have labels of one kind"):
+        TSLClassifier(**QUICK).fit(X, np.array([1, "1"], dtype=object)[y.astype(int)])
 
 
 def test_both_classes_must_have_weight(data):

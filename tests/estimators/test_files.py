@@ -262,6 +262,24 @@ def test_no_such_file_and_no_table(tmp_path, spill_folder):
         TSLRegressor().fit_files(3, "y")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes on this system")
+def test_pipes_and_devices_are_refused_at_once(tmp_path, spill_folder):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(ValueError, match=r"files must name files, got .*, a pipe or a device"):
+            TSLRegressor().fit_files([path], "y")
+
+
+def test_a_name_that_is_not_utf8_is_named(tmp_path, spill_folder):
+    path = tmp_path / os.fsdecode(b"\xff.csv")
+    try:
+        path.write_text("x,y\n1,2\n")
+    except OSError:
+        pytest.skip("no such names on this system")
+    with pytest.raises(ValueError, match=r"files must have names in UTF-8, got .*udcff\.csv"):
+        TSLRegressor().fit_files(path, "y")
+
+
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="files are filled otherwise here")
 def test_a_full_disk_is_an_error_that_names_the_folder(folder, spill_folder, monkeypatch):
     def full(*_):

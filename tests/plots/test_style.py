@@ -1,11 +1,13 @@
+import io
 import subprocess
 import sys
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from seplearn import explain
+from seplearn import TSLRegressor, explain
 from seplearn.plots.style import Canvas, compact, number, short, short_names, signed_number
 from tests.plots.awkward import LONG, fitted, table
 
@@ -21,6 +23,19 @@ def test_names_that_are_cut_stay_different():
     assert max(map(len, short_names([LONG, LONG + "!"], 20))) <= 21  # a dollar sign is escaped
     assert short("a\nb  c") == "a b c"
     assert len(short("z" * 500)) == 26
+
+
+def test_levels_with_half_a_character_are_drawn():
+    X = np.array([["\udcff", 0.0], ["$\\frac{", 1.0]] * 20, dtype=object)
+    y = np.where(X[:, 0] == "\udcff", 1.0, -1.0)
+    model = TSLRegressor(n_stages=0, early_stopping=False, random_state=0).fit(X, y)
+    for result in (
+        explain.card(model, 0),
+        explain.summary(model),
+        explain.compare(model, model, X),
+    ):
+        result.plot().savefig(io.BytesIO())
+        assert "<img" in result._repr_html_()
 
 
 def test_numbers_are_short():

@@ -191,3 +191,15 @@ def test_a_page_beyond_all_numbers_is_refused_in_words():
         pytest.raises(ValueError, match="beyond the largest number; if y is that large"),
     ):
         report.report_html(model)
+
+
+def test_half_a_character_in_a_title_is_no_obstacle(tmp_path):
+    X, y = datasets.rents(100, random_state=0)
+    y = pd.Series(y, name="</title>\ud800")
+    model = TSLRegressor(n_stages=0, early_stopping=False, random_state=0).fit(X, y)
+    report.write_report(model, tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert page.count("</title>") == 1
+    assert "&lt;/title&gt;\N{REPLACEMENT CHARACTER}" in page
+    report.write_comparison(model, model, tmp_path / "c.html", X, models=("\udcff.tsl", "b.tsl"))
+    assert "\N{REPLACEMENT CHARACTER}.tsl" in (tmp_path / "c.html").read_text(encoding="utf-8")

@@ -329,6 +329,14 @@ def as_plain_text(column: Any) -> Any:
     return column.cast(pa.string()) if kind in (pa.large_string(), pa.string_view()) else column
 
 
+def check_numbers(name: str, column: Any) -> None:
+    """Raise for a column whose type is not one of numbers."""
+    kind, numbers = column.type, ("is_floating", "is_integer", "is_decimal", "is_null")
+    if not any(getattr(pa.types, is_one)(kind) for is_one in numbers):
+        example = next((value for value in column.to_pylist() if value is not None), None)
+        raise ValueError(f"column {name!r} must hold numbers, got {kind} such as {example!r}")
+
+
 def as_floats(column: Any) -> Any:
     """Whole numbers as float64, rounded beyond 2**53 as anywhere else; others as they are."""
     if pa.types.is_integer(column.type):

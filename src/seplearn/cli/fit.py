@@ -30,6 +30,7 @@ from seplearn.cli.cells import (
     as_classes,
     as_floats,
     as_plain_text,
+    check_numbers,
     empty_as_missing,
     missing_option,
     note_codes,
@@ -750,10 +751,7 @@ def _typed(name: str, column: Any, roles: _Roles) -> Any:
     if name == roles.target and roles.task == "auto" and is_class:
         return column
     if name in roles.no_features:
-        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or
-                pa.types.is_decimal(kind) or pa.types.is_null(kind)):  # fmt: skip
-            example = next((v for v in column.to_pylist() if v is not None), None)
-            raise ValueError(f"column {name!r} must hold numbers, got {kind} such as {example!r}")
+        check_numbers(name, column)
         return column.cast(pa.float64(), safe=False)
     if name in roles.categorical or not pa.types.is_integer(kind):
         return column

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import click
 import numpy as np
@@ -15,12 +15,13 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from seplearn._errors import did_you_mean
-from seplearn._files import check_target, replaced
+from seplearn._files import check_target, replaced, resolved
 from seplearn.cli.cells import (
     NumberReader,
     as_floats,
     as_plain_text,
     check_decimal_marks,
+    check_numbers,
     class_texts,
     empty_as_missing,
     spelled_as,
@@ -40,6 +41,7 @@ from seplearn.table.schema import OffsetColumn
 PIPE = "-"
 _PIPE_NAME = "standard input"
 _PARQUET = b"PAR1"
+_CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 _BATCH_ROWS = 1 << 16
 _NAMES_SHOWN = 30
 
@@ -95,13 +97,20 @@ def opened(path: str) -> Iterator[OpenTable]:
     if not file.is_file():
         problem = f"{path!r} is not a file" if file.exists() else f"there is no file {path!r}"
         raise FileNotFoundError(f"{problem}; give a CSV or Parquet file, or - for a pipe")
-    with file.open("rb") as beginning:
-        is_parquet = beginning.read(4) == _PARQUET
-    if is_parquet:
-        yield ParquetRows(path, path)
-        return
-    with pa.input_stream(path) as stream:  # unpacks .gz and the like
-        yield CsvText(stream, path)
+    # Opened here: Arrow opens no file whose name is not UTF-8.
+    with file.open("rb") as content:
+        is_parquet = content.read(len(_PARQUET)) == _PARQUET
+        content.seek(0)
+        if is_parquet:
+            yield ParquetRows(content, path)
+            return
+        yield CsvText(_unpacked(content, file.suffix), path)
+
+
+def _unpacked(content: BinaryIO, ending: str) -> Any:
+    """What is in a file whose name ends in .gz or the like; of others the content itself."""
+    codec = _CODECS.get(ending)
+    return content if codec is None else pa.CompressedInputStream(content, codec)
 
 
 def read_columns(table: OpenTable, wanted: list[str]) -> dict[str, pa.ChunkedArray]:
@@ -145,7 +154,7 @@ def check_output(path: str, inputs: Sequence[str | None]) -> None:
         return
     target = check_target(path)
     for given in inputs:
-        if given not in (None, PIPE) and Path(str(given)).resolve() == target:
+        if given not in (None, PIPE) and resolved(str(given)) == target:
             raise ValueError(f"output must not be the input, got {path!r} for both")
 
 
@@ -377,11 +386,13 @@ def _numbers(
 ) -> Any:
     """A part of a column as numbers; raises for cells that are not, naming the first."""
     column = texts_as_missing(as_plain_text(column), missing)
-    if not pa.types.is_string(column.type):
-        return as_floats(column)
-    reader.rows = row
-    numbers = reader.read(column)
     try:
+        if not pa.types.is_string(column.type):
+            if not pa.types.is_boolean(column.type):
+                check_numbers(reader.name, column)
+            return as_floats(column)
+        reader.rows = row
+        numbers = reader.read(column)
         reader.check("must hold numbers, as in training")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error

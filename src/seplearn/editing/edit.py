@@ -314,6 +314,8 @@ class Edit:
         edits : iterable of EditRecord
             Their reasons are kept.
         """
+        if not isinstance(edits, Iterable):
+            raise wrong_type("edits", "records of edits, as in edits_", edits)
         records = list(edits)
         for record in records:
             if not isinstance(record, EditRecord):
@@ -660,9 +662,13 @@ def _limits(limits: Any) -> tuple[float, float]:
     known = len(given) == 2 and all(end is None or is_real(end) for end in given)
     if not known:
         raise out_of_range("limits", rule, limits)
-    low = -np.inf if given[0] is None else float(given[0])
-    high = np.inf if given[1] is None else float(given[1])
-    if not low <= high:  # NaN too
+    try:
+        low = -np.inf if given[0] is None else float(given[0])
+        high = np.inf if given[1] is None else float(given[1])
+    except OverflowError as error:
+        raise out_of_range("limits", rule, limits) from error
+    # NaN too, and infinities that leave nothing between them: a record has no word for these.
+    if not low <= high or low == np.inf or high == -np.inf:
         raise out_of_range("limits", rule, limits)
     return low, high
 

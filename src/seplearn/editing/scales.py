@@ -81,22 +81,25 @@ def fitted_scales(model: SeparationModel, rows: Rows, loss: Loss, has_constant: 
             columns, Working(response - offset, weight), current[0], has_constant, is_free
         )
         before = _loss(own, target, eta, rows.weight)
-        step = wanted - current
+        # Not as a step from here: beside scales of another unit of y all its digits may be lost.
+        new = wanted
         for _ in range(_MOST_HALVINGS):
-            after = _loss(own, target, design @ (current + step) + offset, rows.weight)
+            after = _loss(own, target, design @ new + offset, rows.weight)
             if after <= before:
                 break
-            step *= 0.5
+            new = 0.5 * (current + new)
         else:
             break
-        current = current + step
-        if before - after <= _ENDED * abs(before):
+        current = new
+        if math.isfinite(before) and before - after <= _ENDED * abs(before):
             break
     return _as_scales(model, current, sizes, unit.scale, unit.origin)
 
 
 def _loss(loss: Loss, target: FloatArray, eta: FloatArray, weight: FloatArray) -> float:
-    return float(np.average(loss.restrained(target, eta), weights=weight / weight.max()))
+    with np.errstate(over="ignore"):  # of scales that are far off
+        rows = loss.restrained(target, eta)
+    return float(np.average(rows, weights=weight / weight.max()))
 
 
 def _columns(model: SeparationModel, rows: Rows) -> tuple[FloatArray, FloatArray]:

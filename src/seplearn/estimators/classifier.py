@@ -47,6 +47,7 @@ from seplearn.table.files import open_files
 from seplearn.table.schema import Schema
 from seplearn.table.training import (
     EvalRows,
+    WeightUnit,
     eval_rows,
     known_rows,
     total_weight,
@@ -529,7 +530,7 @@ def labels_of(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
         if not may_be_missing:
             raise ValueError("y must not have missing values, got NaN or None in some row")
         values = np.array(each or values.tolist(), dtype=object)
-    if each and len({isinstance(value, str) for value in known}) > 1:
+    if len({isinstance(value, str) for value in known}) > 1:
         raise TypeError(OF_ONE_KIND)
     if values.dtype.kind in "mM":
         raise TypeError("y must have labels that are strings, booleans or numbers, got dates")
@@ -585,7 +586,7 @@ def _numbered_anew(given: Outcomes) -> tuple[NDArray[Any], FloatArray, FloatArra
 
 
 def class_weights(given: Any, classes: NDArray[Any], counts: FloatArray) -> FloatArray:
-    """A weight per class, of which so many rows are; as many rows as before in all."""
+    """A weight per class, of which so many rows are."""
     if given is None:
         return np.ones(len(classes))
     if isinstance(given, Mapping):
@@ -594,9 +595,21 @@ def class_weights(given: Any, classes: NDArray[Any], counts: FloatArray) -> Floa
             raise ValueError(
                 f"class_weight must name classes of y ({classes.tolist()}), got {unknown[0]!r}"
             )
-        return np.array([float(given.get(label, 1.0)) for label in classes.tolist()])
+        return _as_counts(np.array([float(given.get(k, 1.0)) for k in classes.tolist()]), counts)
     weights: FloatArray = counts.sum() / (len(classes) * counts)
     return weights
+
+
+def _as_counts(weights: FloatArray, counts: FloatArray) -> FloatArray:
+    """Weights of classes in a unit in which those of all rows are numbers of rows."""
+    largest, smallest = float(weights.max()), float(weights.min())
+    if smallest / largest < np.finfo(float).eps:
+        raise ValueError(
+            "class_weight must have weights of which rounding hides none beside another, got "
+            f"{smallest:g} and {largest:g}"
+        )
+    mean = float(np.average(weights / largest, weights=counts))
+    return WeightUnit(largest, mean).counts(weights)
 
 
 def check_all_weighed(weighed: IntArray, classes: NDArray[Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,7 +124,7 @@ class Outcomes:
         Of a classifier the distinct labels in the order of their numbers in ``y``.
     groups : array or None
         The number of the group of every row.
-    group_names : array
+    group_names : list
         Their names, in the order of these numbers.
     """
 
@@ -132,7 +133,7 @@ class Outcomes:
     offset: FloatArray | None
     labels: NDArray[Any] | None = None
     groups: IntArray | None = None
-    group_names: NDArray[np.str_] = field(default_factory=lambda: np.empty(0, np.str_))
+    group_names: list[str] = field(default_factory=list)
 
     def relabelled(self, numbers: FloatArray, weights: FloatArray) -> IntArray:
         """Give labels other numbers and classes other weights, in place; the classes there are."""
@@ -173,7 +174,7 @@ class Outcomes:
             is_there[self.groups[part]] = True
             let_go(self.groups[part])
         numbers = np.zeros(len(is_there), np.int64)
-        numbers[is_there] = group_numbers(self.group_names[is_there])
+        numbers[is_there] = group_numbers(list(compress(self.group_names, is_there)))
         for part in block_parts(len(self.groups)):
             self.groups[part] = numbers[self.groups[part]]
             let_go(self.groups[part])
@@ -247,7 +248,7 @@ class _OutcomeColumns:
             columns["offset"].finished() if has_offset else None,
             None if labels is None else labels.labels,
             columns["groups"].finished() if has_groups else None,
-            self._groups.labels.astype(str),
+            [str(label) for label in self._groups.labels],
         )
 
 

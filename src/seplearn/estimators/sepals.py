@@ -10,15 +10,19 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from seplearn._errors import out_of_range
 from seplearn._params import SEPALS_PARAMETERS, SepALSParameters, check_parameters, documented
 from seplearn._workers import ThreadWorkers, n_threads
 from seplearn.estimators.base import SeparationRegressor, restored_on_failure
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.reference import reference_rows
 from seplearn.fitting.sepals import fit_sepals
+from seplearn.kernels.arrays import CodeArray
 from seplearn.model.edit import scaled
+from seplearn.model.model import SeparationModel
 from seplearn.model.provenance import Provenance
 from seplearn.model.record import StageRecord
+from seplearn.model.stage import LARGEST_LOG
 from seplearn.table.binning import bin_centres, bin_table
 from seplearn.table.columns import target_name
 from seplearn.table.schema import Schema, categorical_columns
@@ -149,7 +153,9 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
             n_sweeps=n_sweeps,
         )
         to_y = (unit.scale, unit.origin)
-        self._store(schema, scaled(model, *to_y), [record.scaled(*to_y)], provenance)
+        in_y = scaled(model, *to_y)
+        _check_sizes(in_y, codes, float(np.abs(rows.y).max()))
+        self._store(schema, in_y, [record.scaled(*to_y)], provenance)
 
     @property
     def n_sweeps_(self) -> int:
@@ -157,3 +163,12 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
         record = self.history_[0]
         # Files of 0.1.0 have the number in the field for the steps of a grid.
         return int(record.mean_actions if record.n_sweeps is None else record.n_sweeps)
+
+
+def _check_sizes(model: SeparationModel, codes: CodeArray, largest: float) -> None:
+    """Raise where products that cancel are beyond all numbers, though the target is not."""
+    for branch in (branch for stage in model.stages for branch in stage.active):
+        logs = branch.log_sizes(codes, model.bins)
+        if max(branch.log_scale, float(logs.max())) > LARGEST_LOG:
+            rule = "small enough for the products that it is fitted by; give it in another unit"
+            raise out_of_range("y", rule, largest)

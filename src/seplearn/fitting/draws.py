@@ -14,6 +14,7 @@ import numpy as np
 
 from seplearn.fitting.options import TrainingData
 from seplearn.kernels.arrays import Draws, FloatArray, IntArray, RandomState
+from seplearn.table.training import MOST_PER_ROW
 
 
 def axis_hashes(data: TrainingData) -> RandomState:
@@ -47,10 +48,11 @@ def make_draws(data: TrainingData, hashes: RandomState, bootstrap: bool) -> Draw
     """How bags are drawn.
 
     A weight says how often a row stands in the table, so as many rows are drawn as the weights
-    sum to: weight 2 is the row twice.
+    sum to: weight 2 is the row twice. Weights of classes on top of those of rows may sum to any
+    number; beyond what a table of so many rows may stand for, a draw counts for more instead.
     """
     n, total = len(data.weight), float(data.weight.sum())
-    n_draws = max(1, round(total))
+    n_draws = max(1, round(total)) if total <= MOST_PER_ROW * n else n
     unit = total / n_draws
     order = row_order(data, hashes)
     equal = n_draws == n and bool((data.weight == data.weight[0]).all())

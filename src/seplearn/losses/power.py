@@ -16,6 +16,8 @@ from seplearn.table.training import TargetUnit
 
 _NONE_SEEN = math.log(10.0)  # a mean of which nothing is seen one time in ten
 _LARGEST_LOG_ERROR = 5.0  # of a mean: beyond it a band says nothing
+_LEAST_DIGITS, _LARGEST_DIGITS = -12.0, 100.0  # powers of ten of what a row counts
+_MOST_DIGITS = 303.0  # of a mean whose log is a sum within its bounds
 _LARGEST_RATIO = 1e100  # of a target to its prediction: squares of weights stay numbers
 
 
@@ -42,6 +44,24 @@ class PowerDeviance(Loss):
         self.check_domain(y)
         if not y.any():
             raise ValueError("y must be positive in some row for this loss, got zeros only")
+        largest = float(y.max())
+        low, high = self._sizes
+        if not low <= largest <= high:
+            rule = f"at most {high:g} in all rows and at least {low:g} in some for this loss"
+            raise out_of_range("y", f"{rule}; give it in another unit", largest)
+
+    @property
+    def _sizes(self) -> tuple[float, float]:
+        """How large the largest target may be.
+
+        A row counts as much as its mean to some power. Squares of that would overflow, and nothing
+        be learned; where it is tiny, penalties that keep sums in bounds would outweigh all rows.
+        """
+        degree = max(2.0 - self.power, 1e-9)
+        return (
+            10.0 ** max(_LEAST_DIGITS / degree, -_MOST_DIGITS),
+            10.0 ** min(_LARGEST_DIGITS / degree, _MOST_DIGITS),
+        )
 
     def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
         """The log of what sets the sum of the gradients to zero, which has a closed form."""

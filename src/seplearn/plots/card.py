@@ -16,7 +16,16 @@ from seplearn.explain.card import FeatureCard, Partner
 from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.panel import FeatureAxis, draw
 from seplearn.plots.response import draw_average, draw_factor
-from seplearn.plots.style import GRID, QUIET, RANK_MAP, STAGE_COLOURS, TOTAL, panels, short
+from seplearn.plots.style import (
+    GRID,
+    QUIET,
+    RANK_MAP,
+    STAGE_COLOURS,
+    TOTAL,
+    as_drawn,
+    panels,
+    short,
+)
 
 _COLUMNS = {4: 2, 5: 3}  # of so many panels
 _LETTERS = 36  # on a line of a panel
@@ -57,7 +66,7 @@ def plot_card(card: FeatureCard, ax: Any = None) -> Any:
         panel.set_axis_off()
     if ax is None:
         lines = [line for text in card.sentences for line in folded(text, _LETTERS * columns)]
-        text = "\n".join(lines).replace("$", r"\$")
+        text = as_drawn("\n".join(lines))
         shown.set_size_inches(4.2 * columns, 3.4 * rows + 0.17 * len(lines) + 0.1)
         shown.suptitle(text, fontsize=9, ha="left", x=0.02)
     return shown

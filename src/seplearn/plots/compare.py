@@ -14,7 +14,7 @@ from seplearn.explain.response import Response
 from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.bars import bars
 from seplearn.plots.panel import FeatureAxis, draw
-from seplearn.plots.style import QUIET, STAGE_COLOURS, TOTAL, panels, short, tidy, unit_of
+from seplearn.plots.style import QUIET, STAGE_COLOURS, TOTAL, as_drawn, panels, short, tidy, unit_of
 
 _COLOURS = STAGE_COLOURS[0], STAGE_COLOURS[1]
 _COLUMNS = 3
@@ -71,7 +71,7 @@ def plot_comparison(
     if ax is None:
         lines = [line for text in comparison.sentences for line in folded(text, 38 * columns)]
         shown.set_size_inches(4.2 * columns, 3.4 * rows + 0.17 * len(lines) + 0.1)
-        shown.suptitle("\n".join(lines).replace("$", r"\$"), fontsize=9, ha="left", x=0.02)
+        shown.suptitle(as_drawn("\n".join(lines)), fontsize=9, ha="left", x=0.02)
     return shown
 
 

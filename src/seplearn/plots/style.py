@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
@@ -67,7 +68,13 @@ def short(name: str, longest: int = _LONGEST_NAME) -> str:
     if len(line) > longest:
         head = (longest - 1) * 2 // 3
         line = f"{line[:head]}…{line[-(longest - 1 - head) :]}"
-    return line.replace("$", r"\$")
+    return as_drawn(line)
+
+
+def as_drawn(text: str) -> str:
+    """A text of which matplotlib draws every character: no formula, and no half a character."""
+    whole = re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
+    return whole.replace("$", r"\$")
 
 
 def stage_title(stage: int, name: str, longest: int = 40) -> str:

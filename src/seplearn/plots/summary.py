@@ -9,7 +9,7 @@ import numpy as np
 from seplearn.explain.axes import folded
 from seplearn.explain.summary import Summary
 from seplearn.plots.bars import bars
-from seplearn.plots.style import TOTAL, panels
+from seplearn.plots.style import TOTAL, as_drawn, panels
 
 _LETTERS = 112  # on a line of the text
 _LINE = 0.165  # inches
@@ -46,7 +46,7 @@ def plot_summary(summary: Summary, ax: Any = None, *, max_features: int = 12) ->
     left.set_ylim(max(len(features), 4, 0.7 * len(lines) / 2) - 0.5, -0.5)
     left.set_xlabel("mean |Shapley value|, in the unit of y", fontsize=9)
     right.set_axis_off()
-    text = "\n".join(lines).replace("$", r"\$")
+    text = as_drawn("\n".join(lines))
     words = right.text(
         0.0, 1.0, text, va="top", fontsize=8.5, linespacing=1.3, transform=right.transAxes
     )

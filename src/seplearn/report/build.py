@@ -200,7 +200,7 @@ def _page(
     """Contents, styles and scripts in one file, and texts for places of the template's own."""
     scripts = "\n".join(_asset(name) for name in names)
     filled = {
-        "title": html.escape(content["title"]),
+        "title": _escaped(content["title"]),
         "style": _asset("page.css"),
         "data": _as_script_text(content),
         "script": scripts,
@@ -213,9 +213,14 @@ def _page(
 def _origin(model: Any) -> str:
     """Where the model comes from: a list of terms, all of it as text."""
     return "\n".join(
-        f"<dt>{html.escape(what)}</dt>\n<dd>{html.escape(text)}</dd>"
+        f"<dt>{_escaped(what)}</dt>\n<dd>{_escaped(text)}</dd>"
         for what, text in told_provenance(model)
     )
+
+
+def _escaped(text: str) -> str:
+    """A text as HTML shows it; half a character, as of a file's name, has no bytes in a page."""
+    return html.escape(re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text))
 
 
 def _asset(name: str) -> str:

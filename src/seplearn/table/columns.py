@@ -20,6 +20,7 @@ _OTHER_LIBRARIES = ("modin", "cudf")
 _DATES = (
     datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64,
 )  # fmt: skip
+_LARGEST_PLAIN = 2**63
 
 
 class Table(Protocol):
@@ -260,11 +261,16 @@ def level_name(value: Any) -> str:
         return str(value)
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
-    if isinstance(value, numbers.Integral):
-        return str(int(value))  # a float would merge integers beyond 2**53
-    if isinstance(value, (numbers.Real, Decimal)):
-        number = float(value)
-        return str(int(number)) if number.is_integer() else repr(number)
+    try:
+        if isinstance(value, numbers.Integral):
+            return str(int(value))  # a float would merge integers beyond 2**53
+        if isinstance(value, (numbers.Real, Decimal)):
+            number = float(value)
+            return str(int(number)) if number.is_integer() else repr(number)
+    except (OverflowError, ValueError) as error:  # thousands of digits, a fraction beyond floats
+        raise ValueError(
+            f"argument must not be too large for a name of a level: {error}"
+        ) from error
     raise TypeError(
         f"argument must be a string or a number, got {value!r} of type {type(value).__name__}"
     )
@@ -273,13 +279,20 @@ def level_name(value: Any) -> str:
 def check_levels(values: Iterable[Any], label: str) -> None:
     """Raise for a value that cannot be a level, such as a list or a date, naming the column."""
     for value in values:
-        if not isinstance(value, (str, numbers.Real, np.bool_, Decimal)) and not is_missing(value):
+        if not _is_plain_level(value) and not is_missing(value):
             if isinstance(value, _DATES):
                 raise _dates_refused(label, type(value).__name__)
             try:
                 level_name(value)
-            except TypeError as error:
-                raise TypeError(f"{label}: {error}") from error
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"{label}: {error}") from error
+
+
+def _is_plain_level(value: Any) -> bool:
+    """Whether a value surely has a name as a level: nearly all do, and each row is asked."""
+    if isinstance(value, numbers.Integral):
+        return -_LARGEST_PLAIN < int(value) < _LARGEST_PLAIN
+    return isinstance(value, (str, float, np.bool_))
 
 
 def _is_number(value: Any) -> bool:

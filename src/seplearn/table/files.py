@@ -178,6 +178,8 @@ def file_paths(source: Any) -> list[Path]:
         if path.is_dir():
             matching = sorted(p for p in path.rglob("*") if p.is_file() and p.name[0] not in "._")
         elif path.exists():
+            if not path.is_file():  # a pipe or a device may never end, and is read several times
+                raise ValueError(f"files must name files, got {one!r}, a pipe or a device")
             matching = [path]
         else:
             matching = sorted(Path(p) for p in glob.glob(one, recursive=True))  # noqa: PTH207
@@ -200,6 +202,8 @@ def _of_file(path: Path) -> _Source:
         (fragment,) = dataset.dataset(str(path), format=kind).get_fragments()
         read = partial(_read_parquet, path) if kind == "parquet" else _reader(fragment, None)
         return _Source(str(path), fragment.physical_schema, read)
+    except UnicodeEncodeError as error:
+        raise ValueError(f"files must have names in UTF-8, got {str(path)!r}") from error
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} cannot be read as a table: {error}") from error
 

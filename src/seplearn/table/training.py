@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from seplearn.table.schema import Schema
 
 # Products of a model may be some powers of ten larger than the target.
 _SMALLEST_TARGET, _LARGEST_TARGET = 1e-303, 1e303
+MOST_PER_ROW = 10.0  # weights of a larger mean are no numbers of rows
 _LEVEL_TAKEN_OFF = 1e6  # standard deviations: from here on more than six of 16 digits are lost
 
 
@@ -48,15 +50,13 @@ def read_offset(offset: Any, n_rows: int) -> FloatArray | None:
     """What is added to the sum of the curves of every row: finite numbers, or None."""
     if offset is None:
         return None
-    values = np.asarray(read_target(offset))
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.shape != (n_rows,):
-        raise ValueError(f"offset must have one value per row ({n_rows}), got shape {values.shape}")
-    try:
-        numbers: FloatArray = values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"offset must hold numbers: {error}") from error
+    numbers = _real_numbers(offset, "offset")
+    if numbers.ndim == 2 and numbers.shape[1] == 1:
+        numbers = numbers[:, 0]
+    if numbers.shape != (n_rows,):
+        raise ValueError(
+            f"offset must have one value per row ({n_rows}), got shape {numbers.shape}"
+        )
     if not np.isfinite(numbers).all():
         raise ValueError(
             "offset must hold finite numbers, got NaN or infinity; of an exposure it is the log"
@@ -71,7 +71,9 @@ def known_rows(X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Traini
     added = read_offset(offset, len(y))
     if not known.any():
         raise ValueError(f"y must be known in some row, got {len(y)} rows without a value")
-    weight = np.ones(len(y)) if sample_weight is None else np.asarray(read_target(sample_weight))
+    weight = np.ones(len(y))
+    if sample_weight is not None:
+        weight = _real_numbers(sample_weight, "sample_weight")
     if weight.shape != y.shape:
         raise ValueError(
             f"sample_weight must have one value per row ({len(y)}), got shape {weight.shape}"
@@ -81,10 +83,25 @@ def known_rows(X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Traini
     return rows if added is None else rows._replace(offset=added[known][weight > 0])
 
 
+def _real_numbers(values: Any, name: str) -> FloatArray:
+    """Numbers that belong to rows; NumPy would count dates, and drop parts of complex numbers."""
+    try:
+        given = np.asarray(read_target(values))
+        if given.dtype.kind not in "mMc":
+            return given.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must hold numbers: {error}") from error
+    except OverflowError as error:
+        raise ValueError(f"{name} must hold numbers below 1.8e308 in size: {error}") from error
+    kind = "complex ones" if given.dtype.kind == "c" else "dates or times"
+    raise TypeError(f"{name} must hold numbers, got {kind} ({given.dtype})")
+
+
 def _checked_weight(sample_weight: Any, y: FloatArray) -> FloatArray:
-    sample_weight = read_target(sample_weight)
-    if sample_weight is not None and not np.asarray(sample_weight).any():
-        raise ValueError("sample_weight must have a positive sum, got zeros only")
+    if sample_weight is not None:
+        sample_weight = _real_numbers(sample_weight, "sample_weight")[()]  # one for all rows too
+        if not sample_weight.any():
+            raise ValueError("sample_weight must have a positive sum, got zeros only")
     weight: FloatArray = _check_sample_weight(
         sample_weight, y, dtype=np.float64, ensure_non_negative=True
     )
@@ -96,7 +113,7 @@ def _weighted_rows(table: Table, y: FloatArray, weight: FloatArray, groups: Any)
     if not weight.all():
         used = weight > 0
         table, y, weight = table.rows(used), y[used], weight[used]
-        names = None if names is None else names[used]
+        names = None if names is None else list(compress(names, used))
     numbers = None if names is None else group_numbers(names)
     return TrainingRows(table, y, weight, numbers)
 
@@ -141,12 +158,12 @@ def eval_rows(eval_set: Any, schema: Schema, with_offset: bool = False) -> EvalR
         raise ValueError(f"eval_set: {error}") from error
 
 
-def _group_names(groups: Any, n: int) -> NDArray[np.str_]:
+def _group_names(groups: Any, n: int) -> list[str]:
     values = np.asarray(read_target(groups))
     if values.ndim != 1 or len(values) != n:
         raise ValueError(f"groups must have one value per row ({n}), got shape {values.shape}")
     check_known("groups", values)
-    return values.astype(str)
+    return [str(value) for value in values]
 
 
 def check_known(argument: str, values: NDArray[Any]) -> None:
@@ -157,17 +174,18 @@ def check_known(argument: str, values: NDArray[Any]) -> None:
         raise ValueError(f"{argument} must not have missing values, got {values[row]} in row {row}")
 
 
-def group_numbers(names: NDArray[np.str_]) -> IntArray:
+def group_numbers(names: Collection[str]) -> IntArray:
     """The number of the group of every row, in the order of their names; at least two."""
-    distinct, numbers = np.unique(names, return_inverse=True)
-    check_several_groups(distinct)
-    return numbers.astype(np.int64)
+    # Not an array of texts, in which every one takes as much room as the longest.
+    numbers = {name: number for number, name in enumerate(sorted(set(names)))}
+    check_several_groups(list(numbers))
+    return np.array([numbers[name] for name in names], dtype=np.int64)
 
 
-def check_several_groups(names: Sequence[str] | NDArray[np.str_]) -> None:
+def check_several_groups(names: Sequence[str]) -> None:
     """Raise where all rows are of one group."""
     if len(names) < 2:
-        raise ValueError(f"groups must hold at least two groups, got only {str(names[0])!r}")
+        raise ValueError(f"groups must hold at least two groups, got only {names[0]!r}")
 
 
 class WeightUnit(NamedTuple):
@@ -186,7 +204,7 @@ class WeightUnit(NamedTuple):
     def counts(self, weight: FloatArray) -> FloatArray:
         """Weights as they are if they may be numbers of rows, else divided by their mean."""
         shares = _shares(weight, self.largest)
-        as_they_are = 0.5 <= self.mean * self.largest <= 10.0
+        as_they_are = 0.5 <= self.mean * self.largest <= MOST_PER_ROW
         return np.where(shares > 0, weight, 0.0) if as_they_are else shares / self.mean
 
 
