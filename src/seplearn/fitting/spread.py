@@ -11,6 +11,7 @@ import numpy as np
 from seplearn._workers import Workers
 from seplearn.fitting.joint.fit import JointFit
 from seplearn.fitting.options import FitOptions, TrainingData
+from seplearn.fitting.selection import InnerWorkers
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.losses import LOSSES
 from seplearn.losses.base import weighted_mean
@@ -53,11 +54,11 @@ def outcome_spread(
     spread = _one_width(rows, bins, usual)
     if len(sizes) >= _FEWEST_ROWS and math.isfinite(usual) and usual > 0.0:
         problem = _Widths.of(rows, sizes / usual, bins, options, workers)
-        elsewhere = problem.from_other_rows()
+        elsewhere, model = problem.learn()
         if problem.are_told_by(elsewhere):
             scores = off / (usual * np.exp(elsewhere))
             return replace(
-                problem.learned(elsewhere).scaled(usual, 0.0),
+                problem.widths_of(model, elsewhere).scaled(usual, 0.0),
                 edges=problem.edges,
                 scores=_quantiles(scores, rows.weight),
             )
@@ -132,14 +133,23 @@ class _Widths:
         )
         return _Widths(data, edges, folds, wanted, workers)
 
-    def from_other_rows(self) -> FloatArray:
-        """The log of the width of every row, learned without the rows of its fold."""
+    def learn(self) -> tuple[FloatArray, SeparationModel]:
+        """The log of every row's width, learned without its fold; and the model of all rows."""
         logs = np.empty(len(self.folds))
-        for k in range(_N_FOLDS):
-            own = self.folds == k
-            model = self._fit(self.data.rows(np.flatnonzero(~own)))
+        workers = InnerWorkers(self.workers)
+
+        def fit_without(fold: int) -> SeparationModel:
+            own = self.folds == fold
+            data = self.data.rows(np.flatnonzero(~own)) if own.any() else self.data
+            fit = JointFit(data, self.options, np.random.SeedSequence(0), workers, True)
+            fit.begin()
+            fit.settle()
+            model = fit.model()
             logs[own] = model.predict(self.data.codes[own])
-        return logs
+            return model
+
+        # The last fold has no rows: that fit is the one of all.
+        return logs, workers.map_fits(fit_without, range(_N_FOLDS + 1))[-1]
 
     def are_told_by(self, logs: FloatArray) -> bool:
         """Whether these widths predict sizes better than a single one does."""
@@ -147,9 +157,8 @@ class _Widths:
         single = np.full(len(target), loss.constant(target, weight, self.data.offset))
         return loss.mean_of(target, logs, weight) < loss.mean_of(target, single, weight)
 
-    def learned(self, elsewhere: FloatArray) -> OutcomeSpread:
-        """The widths from all rows, within those that were found for rows not seen."""
-        model = self._fit(self.data)
+    def widths_of(self, model: SeparationModel, elsewhere: FloatArray) -> OutcomeSpread:
+        """The widths of a model, within those that were found for rows not seen."""
         effects = np.zeros(len(model.bins.frequencies)) if model.effects is None else model.effects
         n_ordered = len(self.edges) + 1
         first = int(model.bins.offset[-2])
@@ -162,9 +171,3 @@ class _Widths:
             most=float(elsewhere.max()),
             scores=np.empty(0),
         )
-
-    def _fit(self, data: TrainingData) -> SeparationModel:
-        fit = JointFit(data, self.options, np.random.SeedSequence(0), self.workers, True)
-        fit.begin()
-        fit.settle()
-        return fit.model()
