@@ -80,8 +80,8 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         1,
         Interval(1, whole=True),
         "Number of models, grown from different random starts, that are averaged. The average is "
-        "again a sum of stages, of so many times as many. One is the model that is read; 4 gain "
-        "the last per cents of accuracy.",
+        "again a sum of stages: those of all starts, where look-alikes are told as one. One is the "
+        "model that is read; 4 gain the last per cents of accuracy.",
     ),
     Parameter(
         "smoothness",

@@ -202,7 +202,8 @@ def test_every_part_is_predicted_by_the_fit_that_does_not_know_it(seen):
 
 
 @pytest.mark.parametrize("n_starts", [1, 4])
-def test_the_fits_that_promise_least_error_are_averaged(seen, n_starts):
+def test_the_fits_that_promise_least_error_are_averaged(seen, n_starts, monkeypatch):
+    monkeypatch.setattr(growth, "ALIKE", 0.0)  # all stages of all starts
     model = TSLRegressor(**PLAIN | {"n_starts": n_starts, "n_stages": 2, "random_state": 3}).fit(
         X, NOISY
     )
@@ -270,7 +271,8 @@ def test_a_fit_that_follows_the_noise_is_not_the_best_of_them():
         assert model.score(new, truth) > 0.5
 
 
-def test_more_starts_than_parts_grow_on_the_same_parts(seen):
+def test_more_starts_than_parts_grow_on_the_same_parts(seen, monkeypatch):
+    monkeypatch.setattr(growth, "ALIKE", 0.0)  # all stages of all starts
     model = TSLRegressor(**PLAIN | {"n_starts": 6, "n_stages": 1}).fit(X, NOISY)
     assert 2 * len(seen.began) == len(seen.finished) == 12
     firsts, sixths = (fit.data.codes for fit in list(seen.began.values())[::5])

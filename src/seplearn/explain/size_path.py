@@ -23,8 +23,8 @@ class SizeChoice(Explanation):
         One for every form of the model that was tried: without and with main effects.
     n_stages : int
         Stages of the model as it is. It may have fewer than were grown: a stage that came to say
-        nothing is gone, and one of a single feature is a main effect. The average of several
-        starts has the stages of all.
+        nothing is gone, one of a single feature is a main effect, and look-alikes are one. The
+        average of several starts has the stages of all, look-alikes again told as one.
 
     Examples
     --------

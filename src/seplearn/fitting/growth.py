@@ -33,10 +33,11 @@ from seplearn.fitting.selection import (
     held_out_parts,
 )
 from seplearn.fitting.spread import Predicted, outcome_spread
+from seplearn.fitting.twins import ALIKE, Family, Seen, find_families, told_as_one
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.kernels.random import draw_bootstrap
 from seplearn.losses import ClassLogLoss, Loss
-from seplearn.model.classes import Model
+from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import mean_of, of_each, with_replicates
 from seplearn.model.record import StageRecord
 from seplearn.model.spread import OutcomeSpread
@@ -383,6 +384,8 @@ def fit_joint(
         starts, records = _grow_fully(data, options, starts_seed, workers, progress)
         paths, spread = (), None
     model = mean_of([fit.model() for fit in starts])
+    families = _twins_of_starts(model, starts, data.some, options)
+    model = told_as_one(model, families)
     if model.is_constant:
         _say_constant(validation.chooses)
         constant = _constant(data, options)
@@ -392,8 +395,26 @@ def fit_joint(
             f"bands, {n_bootstrap} refits", _band_work(data.n_rows, options, most_stages(model))
         )
         refits = _bootstrap(data.loaded, starts, n_bootstrap, bootstrap_seed, workers, progress)
-        model = with_replicates(model, refits)
+        model = with_replicates(model, [told_as_one(refit, families) for refit in refits])
     return of_each(model, lambda one: replace(one, size_paths=paths, spread=spread)), records
+
+
+def _twins_of_starts(
+    model: Model, starts: list[Any], data: TrainingData, options: FitOptions
+) -> list[list[Family]]:
+    """Which stages of an average of starts are told as one, for every sum.
+
+    A single start has merged its own before its last sweeps.
+    """
+    if len(starts) == 1:
+        return []
+    models = model.models if isinstance(model, ClassModels) else (model,)
+    noises = np.mean([fit.noises for fit in starts], axis=0)
+    seen = Seen.by(model, data, options.loss_function)
+    return [
+        find_families(own, seen.codes, weight, ALIKE * noise, options.fit_intercept)
+        for own, weight, noise in zip(models, seen.weight, noises, strict=True)
+    ]
 
 
 def _parts(

@@ -76,6 +76,11 @@ class ClassModels:
         """The constant of every class, shape (K,)."""
         return np.array([model.intercept for model in self.models])
 
+    def centred(self) -> ClassModels:
+        """The models with constants of mean zero: what all sums share says nothing."""
+        mean = float(self.intercept.mean())
+        return self.each(lambda model: replace(model, intercept=model.intercept - mean))
+
     @property
     def is_constant(self) -> bool:
         """Whether there is nothing but intercepts."""

@@ -30,6 +30,7 @@ from seplearn.fitting.joint.fit import (
 )
 from seplearn.fitting.joint.prior import Prior
 from seplearn.fitting.options import AllRows, FitOptions
+from seplearn.fitting.twins import Seen
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.classes import ClassModels
 from seplearn.model.model import SeparationModel
@@ -186,9 +187,12 @@ class ClassFits:
         self.settle()
 
     def settle(self) -> None:
-        """Flatten what says nothing in the end, and let the rest make up for it."""
+        """Flatten what says nothing in the end, merge twins, and let the rest make up for it."""
         for fit in self.fits:
             fit.prune_at_last(self.n_classes - 1)
+        seen = Seen.by(self.model(), self.data.some, self._options.loss_function)
+        for fit, weight in zip(self.fits, seen.weight, strict=True):
+            fit.merge_twins(seen.codes, weight)
         self._sweep(SWEEPS_AFTER_PRUNING, DAMPED)
 
     def _prune_quiet(self) -> None:
@@ -212,12 +216,17 @@ class ClassFits:
 
     def model(self) -> ClassModels:
         """The models as they stand."""
-        return _centred([fit.model() for fit in self.fits])
+        return ClassModels(tuple(fit.model() for fit in self.fits)).centred()
 
     @property
     def sums(self) -> FloatArray:
         """The sums of all classes on all rows, shape (n, K)."""
         return np.column_stack([fit.sums for fit in self.fits])
+
+    @property
+    def noises(self) -> list[float]:
+        """The noise around the sum of every class."""
+        return [fit.noise for fit in self.fits]
 
     @property
     def loss(self) -> float:
@@ -263,9 +272,8 @@ class ClassFits:
 
     def moved(self, move: tuple[Move, ...], centre: tuple[Move, ...]) -> ClassModels:
         """The models with a move away from ``centre`` added to their curves."""
-        return _centred(
-            [fit.moved(*pair) for fit, *pair in zip(self.fits, move, centre, strict=True)]
-        )
+        pairs = zip(self.fits, move, centre, strict=True)
+        return ClassModels(tuple(fit.moved(*pair) for fit, *pair in pairs)).centred()
 
 
 def of_class(data: AllRows, options: FitOptions, k: int) -> AllRows:
@@ -291,9 +299,3 @@ def constant_models(data: AllRows, options: FitOptions) -> ClassModels:
     """Models without any curve."""
     constants = class_constants(data, options).tolist()
     return ClassModels(tuple(SeparationModel(data.bins, level, ()) for level in constants))
-
-
-def _centred(models: list[SeparationModel]) -> ClassModels:
-    """The models with constants of mean zero: what all sums share says nothing."""
-    mean = float(np.mean([model.intercept for model in models]))
-    return ClassModels(tuple(replace(model, intercept=model.intercept - mean) for model in models))

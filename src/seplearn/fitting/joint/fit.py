@@ -25,7 +25,8 @@ from seplearn.fitting.options import AllRows, FitOptions, TrainingData
 from seplearn.fitting.scalars import least_squares
 from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
 from seplearn.fitting.stagewise import fit_stage
-from seplearn.kernels.arrays import Draws, FloatArray, IntArray, RandomState
+from seplearn.fitting.twins import ALIKE, Seen, find_families, with_families
+from seplearn.kernels.arrays import CodeArray, Draws, FloatArray, IntArray, RandomState
 from seplearn.kernels.block import LEAST_BACKBONE
 from seplearn.kernels.evaluate import weighted_dot
 from seplearn.kernels.isotonic import nearest_monotone
@@ -235,9 +236,24 @@ class JointFit:
         self.settle()
 
     def settle(self) -> None:
-        """Flatten what says nothing in the end, and let the rest make up for it."""
+        """Flatten what says nothing in the end, merge twins, and let the rest make up for it."""
         self.prune_at_last()
+        seen = Seen.by(self.model(), self.data.some, self._options.loss_function)
+        self.merge_twins(seen.codes, seen.weight[0])
         self.refine(SWEEPS_AFTER_PRUNING, rate=DAMPED)
+
+    def merge_twins(self, codes: CodeArray, weight: FloatArray) -> None:
+        """Make stages one that say nearly the same, or that one stage could say."""
+        if len(self.curves.stages) < 2:
+            return
+        model, least = self.model(), ALIKE * self.noise
+        families = find_families(model, codes, weight, least, self._options.fit_intercept)
+        if len(families) == len(model.stages):
+            return
+        merged = with_families(model, families)
+        self.go_on_from(merged)
+        for stage, bag in zip(self.curves.stages, merged.bags, strict=False):
+            stage.bag = bag
 
     def prune_quiet(self) -> int:
         """Flatten curves that say nothing while the model grows; how many stages said nothing."""
@@ -269,6 +285,11 @@ class JointFit:
         """Mean squared residual, made good for the freedom that was spent to lower it."""
         spent = min(self.curves.freedom, 0.5 * self._mass)
         return self.mean_square * self._mass / (self._mass - spent)
+
+    @property
+    def noises(self) -> list[float]:
+        """The noise around every sum, of which there is one."""
+        return [self.noise]
 
     @property
     def _eta(self) -> FloatArray:
