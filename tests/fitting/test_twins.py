@@ -86,7 +86,7 @@ def test_halves_of_a_stage_become_the_stage_again():
     rng, data = np.random.default_rng(0), small_data(80)
     whole, other = two_sided(rng), Stage(random_branch(1.0, rng), None)
     model = model_of(data, [whole.scaled(0.25), other, whole.scaled(0.75)])
-    families = find_families(model, *seen(data), least=1e-12)
+    families = find_families(model, *seen(data), 1e-12)
     assert [family.members for family in families] == [(0, 2), (1,)]
     merged = with_families(model, families)
     assert merged.predict(data.codes) == pytest.approx(model.predict(data.codes), rel=1e-12)
@@ -108,7 +108,7 @@ def test_what_all_members_leave_flat_stays_flat_and_what_rises_rises():
         return Stage(Branch(1.0, 0.0, plus), Branch(-1.0, 0.0, minus))
 
     model = model_of(data, [shaped(), shaped().scaled(3.0)])
-    (stage,) = with_families(model, find_families(model, *seen(data), least=np.inf)).stages
+    (stage,) = with_families(model, find_families(model, *seen(data), np.inf)).stages
     assert (np.diff(stage.plus.log_factors[rising]) >= 0).all()
     assert (stage.minus.log_factors[rising] == 0.0).all()
     assert (stage.plus.log_factors[flat] == stage.minus.log_factors[flat]).all()
@@ -120,7 +120,7 @@ def test_stages_of_another_kind_stay_apart():
     stages = [
         two_sided(rng), Stage(random_branch(1.0, rng), None), Stage(None, random_branch(-1.0, rng))
     ]  # fmt: skip
-    families = find_families(model_of(data, stages), *seen(data), least=np.inf)
+    families = find_families(model_of(data, stages), *seen(data), np.inf)
     assert [family.members for family in families] == [(0,), (1,), (2,)]
 
 
@@ -145,7 +145,7 @@ def test_numbers_too_large_are_no_twins():
     rng, data = np.random.default_rng(4), small_data(40)
     huge = replace(random_branch(1.0, rng), log_scale=700.0)
     model = model_of(data, [Stage(huge, None), Stage(near(huge, rng, 0.1), None)])
-    assert len(find_families(model, *seen(data), least=1e300)) == 2
+    assert len(find_families(model, *seen(data), 1e300)) == 2
 
 
 def test_a_fit_merges_twins_before_its_last_sweeps(monkeypatch):
