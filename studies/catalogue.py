@@ -12,6 +12,7 @@ from studies import (
     cancellation,
     identifiability,
     longitude,
+    main_effects,
     masked_interaction,
 )
 
@@ -21,6 +22,7 @@ STUDIES: dict[str, ModuleType] = {
     "california": california,
     "bike": bike,
     "longitude": longitude,
+    "main_effects": main_effects,
     "approximation": approximation,
     "identifiability": identifiability,
     "cancellation": cancellation,

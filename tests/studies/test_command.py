@@ -86,7 +86,7 @@ def test_studies_use_the_public_surface_only():
 
 
 def test_every_study_has_a_full_and_a_tiny_setting():
-    assert len(STUDIES) == 8
+    assert len(STUDIES) == 9
     for study in STUDIES.values():
         assert type(study.FULL) is type(study.TINY)
         assert study.FULL != study.TINY

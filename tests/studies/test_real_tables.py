@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from studies import bike, california, longitude
+from studies import bike, california, longitude, main_effects
 from studies.california.measure import POINTS, in_region, peaks, stages_by_region
 from studies.page import dollars
 from tests.studies.stand_ins import bikes, houses, sales
@@ -100,3 +100,29 @@ def test_a_longitude_that_only_lowers_prices_has_a_calm_line_for_both_seeds(tmp_
     text = (tmp_path / "longitude.md").read_text(encoding="utf-8")
     assert "the paper says" not in text
     assert (tmp_path / "longitude_dependence.png").exists()
+
+
+@pytest.fixture(scope="module")
+def forms():
+    tables = dict(zip(main_effects.REAL, (houses(), bikes(), sales()), strict=True))
+    return main_effects.measure(tables, main_effects.TINY)
+
+
+def test_every_example_is_fitted_in_every_form(forms):
+    examples = [*main_effects.MADE, *main_effects.REAL]
+    assert list(forms["example"].unique()) == examples
+    assert len(forms) == len(examples) * len(main_effects.FORMS)
+    has = forms.set_index(["example", "main effects"])["has them"]
+    assert not has[:, "without"].any()
+    assert has[:, "with"].sum() >= len(examples) - 1  # the masked interaction has none to find
+
+
+def test_the_form_that_is_chosen_is_one_of_the_two(forms, no_layout, tmp_path):
+    by = forms.set_index(["example", "main effects"])["RMSE"]
+    for name in forms["example"].unique():
+        chosen = by[name, "chosen"]
+        assert min(abs(chosen - by[name, form]) for form in ("with", "without")) < 0.1 * chosen
+    page = main_effects.page(forms)
+    page.write(tmp_path)
+    assert (tmp_path / "main_effects_errors.png").stat().st_size > 5_000
+    assert "times the error of products alone" in page.markdown()
