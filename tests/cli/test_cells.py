@@ -17,6 +17,7 @@ import pytest
 from pyarrow import parquet
 
 from seplearn import TSLRegressor, load_model
+from seplearn.cli.cells import as_plain_text
 from seplearn.cli.csv_text import CsvText
 from seplearn.cli.text import printable
 from seplearn.table.binning import NumericAxis
@@ -455,3 +456,12 @@ def test_records_are_cut_where_they_end(monkeypatch, block, ending):
     assert whole["first"].to_pylist() == [record[0] for record in RECORDS] * 30
     assert whole["second"].to_pylist() == [record[1] for record in RECORDS] * 30
     assert [row for row, _ in parts] == list(np.cumsum([0] + [p.num_rows for _, p in parts])[:-1])
+
+
+def test_texts_of_a_part_of_a_table_get_memory_of_their_own():
+    # On arrays that begin inside another, if_else of pyarrow before 23 made arrays with bad offsets.
+    whole = pa.chunked_array([["north", "south", "", "west"], ["east", None]])
+    part = as_plain_text(whole.slice(1, 4))
+    assert part.to_pylist() == ["south", "", "west", "east"]
+    assert not any(chunk.offset for chunk in part.chunks)
+    assert as_plain_text(whole) is whole

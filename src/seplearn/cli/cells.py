@@ -326,7 +326,17 @@ def as_plain_text(column: Any) -> Any:
     kind = column.type
     if pa.types.is_dictionary(kind):
         return as_plain_text(column.cast(kind.value_type))
-    return column.cast(pa.string()) if kind in (pa.large_string(), pa.string_view()) else column
+    if kind in (pa.large_string(), pa.string_view()):
+        return column.cast(pa.string())
+    return _in_own_memory(column) if kind == pa.string() else column
+
+
+def _in_own_memory(column: Any) -> Any:
+    """Texts that are no part of a longer array: ``if_else`` of pyarrow before 23 spoils such."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    if not any(chunk.offset for chunk in chunks):
+        return column
+    return column.take(pa.array(range(len(column)), pa.int64()))
 
 
 def check_numbers(name: str, column: Any) -> None:
