@@ -459,7 +459,7 @@ def test_records_are_cut_where_they_end(monkeypatch, block, ending):
 
 
 def test_texts_of_a_part_of_a_table_get_memory_of_their_own():
-    # On arrays that begin inside another, if_else of pyarrow before 23 made arrays with bad offsets.
+    # Where an array begins inside another, if_else of pyarrow 17 to 22 made bad offsets.
     whole = pa.chunked_array([["north", "south", "", "west"], ["east", None]])
     part = as_plain_text(whole.slice(1, 4))
     assert part.to_pylist() == ["south", "", "west", "east"]

@@ -332,7 +332,7 @@ def as_plain_text(column: Any) -> Any:
 
 
 def _in_own_memory(column: Any) -> Any:
-    """Texts that are no part of a longer array: ``if_else`` of pyarrow before 23 spoils such."""
+    """Texts that are no part of a longer array: ``if_else`` of pyarrow 17 to 22 spoils such."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     if not any(chunk.offset for chunk in chunks):
         return column
