@@ -430,3 +430,9 @@ def test_a_summary_in_a_notebook_has_sentences_figure_and_frame():
     assert html.escape(summary.sections[1][1][0]) in shown
     assert "<img" in shown
     assert "<table" in shown
+
+
+def test_what_is_printed_is_the_frame():
+    result = explain.importance(joint().subject)
+    assert str(result) == str(result.frame())
+    assert repr(result).startswith("Importance(names=")

@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seplearn._numerals import count
 from seplearn._params import CLASSIFIER_PARAMETERS, TSL_PARAMETERS, Parameter
 from seplearn._rules import Choice, Flag, Interval, Rule, WordOr
 from seplearn._spill import Spill
@@ -47,10 +48,9 @@ from seplearn.cli.tables import (
     read_columns,
     with_target,
 )
-from seplearn.cli.text import evaluation_text, is_terminal, model_text, note, printable, say
+from seplearn.cli.text import is_terminal, model_text, note, printable, say
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
-from seplearn.explain.axes import count
 from seplearn.losses import LOSSES
 from seplearn.losses.links import LOG
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
@@ -397,7 +397,7 @@ def _fit_parts(
     say(f"{printable(roles.target)} from {model.n_features_in_} features\n")
     say(model_text(model))
     if model.evaluation_ is not None:
-        say(f"\nerror ({validation}): {evaluation_text(model.evaluation_)}")
+        say(f"\nerror ({validation}): {model.evaluation_}")
     say("not saved: -o model.tsl does it" if output is None else f"saved to {output}", err=True)
 
 
@@ -611,7 +611,7 @@ def _print_summary(
     say(f"{printable(data.target)} from {model.n_features_in_} features, {len(data.y):,} rows\n")
     say(model_text(model))
     if evaluation is not None:
-        say(f"\nerror ({where}): {evaluation_text(evaluation)}")
+        say(f"\nerror ({where}): {evaluation}")
 
 
 def _share(validation: str) -> float | None:
