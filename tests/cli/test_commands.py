@@ -150,9 +150,17 @@ def test_pipes_and_packed_files_are_read(files, tmp_path):
     packed.write_bytes(gzip.compress(text))
     done = run("predict", files / "rent.tsl", packed)
     np.testing.assert_array_equal([float(r["prediction"]) for r in rows(done.stdout)], expected)
-    fitted = run("fit", "-", "--target", "rent", *QUICK, input=(files / "flats.csv").read_bytes())
+    fitted = run("fit", "-", "--target", "rent", "--exclude", "id", *QUICK,
+                 input=(files / "flats.csv").read_bytes())  # fmt: skip
     assert fitted.exit_code == 0
-    assert "8 features" in fitted.stdout
+    assert "7 features" in fitted.stdout
+
+
+@pytest.mark.filterwarnings("default:column 'id'")
+def test_an_identifier_among_the_features_is_noted(files):
+    done = run("fit", files / "flats.csv", "--target", "rent", *QUICK)
+    assert done.exit_code == 0
+    assert "Note: column 'id': 100 % of its values are levels in fewer than 5 rows" in done.stderr
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
@@ -631,9 +639,8 @@ def test_headers_of_any_make_are_read(tmp_path, text, names):
     path.write_bytes(text)
     assert column_names(str(path)) == names
     X = pd.DataFrame({name: np.arange(60.0) for name in names})
-    TSLRegressor(1, early_stopping=False, random_state=0).fit(X, X[names[0]]).save(
-        tmp_path / "m.tsl"
-    )
+    y = X[names[0]].rename("y")
+    TSLRegressor(1, early_stopping=False, random_state=0).fit(X, y).save(tmp_path / "m.tsl")
     assert run("predict", tmp_path / "m.tsl", path).exit_code == 0
 
 

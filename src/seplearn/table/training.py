@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import _check_sample_weight
 
-from seplearn._errors import out_of_range
+from seplearn._errors import out_of_range, wrong_type
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.table.blocks import blocked_sum, ends
 from seplearn.table.columns import Table, are_missing, open_table, read_target
@@ -85,6 +85,8 @@ def known_rows(X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Traini
 
 def _real_numbers(values: Any, name: str) -> FloatArray:
     """Numbers that belong to rows; NumPy would count dates, and drop parts of complex numbers."""
+    if isinstance(values, str):
+        raise wrong_type(name, "numbers, one for each row", values)
     try:
         given = np.asarray(read_target(values))
         if given.dtype.kind not in "mMc":
@@ -245,7 +247,8 @@ def _numbers(y: Any, may_be_unknown: bool) -> FloatArray:
         raise ValueError(f"y must hold numbers: {error}") from error
     except (TypeError, ValueError) as error:
         if "convert" in str(error) or "float()" in str(error):
-            raise type(error)(f"y must hold numbers: {error}") from error
+            hint = " (TSLClassifier is for classes)" if "string" in str(error) else ""
+            raise type(error)(f"y must hold numbers: {error}{hint}") from error
         raise
     return array
 
