@@ -10,6 +10,7 @@ import hashlib
 import re
 import shlex
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -571,7 +572,8 @@ def _evaluated(
     if data.has_classes:
         order = _with_all_classes(order, data.y, n - n_held)
     data.reorder(order)
-    data.fit(model, slice(0, n - n_held))
+    with warnings.catch_warnings(action="ignore"):  # the fit to all rows says the same again
+        data.fit(model, slice(0, n - n_held))
     held = slice(n - n_held, n)
     table, y, weight = data.rows(held)
     return model.evaluate(table, y, weight, offset=data.offsets(held))
