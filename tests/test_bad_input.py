@@ -1,10 +1,11 @@
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import SepALSRegressor, TSLRegressor
+from seplearn import SepALSRegressor, TSLClassifier, TSLRegressor
 from seplearn.report import write_report
 from seplearn.table.training import training_rows
 
@@ -113,9 +114,13 @@ def test_names_of_files_and_columns_are_no_data(tmp_path):
 
 def test_a_target_among_the_features_is_warned_of():
     table = pd.DataFrame({"a": X[:, 0], "rent": Y})
-    model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0)
-    with pytest.warns(UserWarning, match="X has a column 'rent', which is the name of y"):
-        model.fit(table, table["rent"])
+    options: dict[str, Any] = {"n_stages": 1, "early_stopping": False, "random_state": 0}
+    with pytest.warns(UserWarning, match="must not have the target .* but 'rent' is y"):
+        TSLRegressor(**options).fit(table, table["rent"])
+    TSLRegressor(**options).fit(table, 2.0 * table["rent"])  # pandas keeps the name
+    table["dear"] = np.where(Y > 0, "yes", "no")
+    with pytest.warns(UserWarning, match="must not have the target .* but 'dear' is y"):
+        TSLClassifier(**options).fit(table, table["dear"])
 
 
 def test_levels_that_hardly_repeat_are_warned_of():

@@ -62,11 +62,6 @@ class Schema:
         if table.names is not None and len(set(table.names)) < len(table.names):
             twice = [name for name, count in Counter(table.names).items() if count > 1]
             raise ValueError(f"names of columns must be distinct, got more than one of {twice}")
-        if target is not None and target in (table.names or ()):
-            warn(
-                f"X has a column {target!r}, which is the name of y: a model that sees its target "
-                "learns nothing else; leave it out of X"
-            )
         return Schema(table.n_columns, table.names, table.library, target, table.integer_labels)
 
     def columns_in(self, table: Table, estimator: str) -> list[int]:
