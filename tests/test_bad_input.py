@@ -1,9 +1,12 @@
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from seplearn import SepALSRegressor, TSLRegressor
+from seplearn import SepALSRegressor, TSLClassifier, TSLRegressor
+from seplearn.report import write_report
 from seplearn.table.training import training_rows
 
 X = np.random.default_rng(0).normal(size=(20, 2))
@@ -91,6 +94,43 @@ def test_data(x, y, message):
         model.fit(x, y)
     assert not hasattr(model, "model_")
     assert not hasattr(model, "n_features_in_")
+
+
+def test_who_gives_classes_to_a_regressor_is_told_of_the_classifier():
+    with pytest.raises(ValueError, match=r"could not convert .* \(TSLClassifier is for classes\)"):
+        TSLRegressor(n_stages=1).fit(X, ["low", "high"] * 10)
+
+
+def test_names_of_files_and_columns_are_no_data(tmp_path):
+    for file in ("flats.csv", tmp_path / "flats.csv"):
+        with pytest.raises(TypeError, match=r"X must be a table, got the .*flats.csv'; read the"):
+            TSLRegressor(n_stages=1).fit(file, Y)
+    with pytest.raises(TypeError, match="offset must be numbers, one for each row, got 'years'"):
+        TSLRegressor(n_stages=1).fit(X, Y, offset="years")
+    model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0).fit(X, Y)
+    with pytest.raises(TypeError, match=r"path must be that of a file, as a text or .* got array"):
+        write_report(model, X, Y)
+
+
+def test_a_target_among_the_features_is_warned_of():
+    table = pd.DataFrame({"a": X[:, 0], "rent": Y})
+    options: dict[str, Any] = {"n_stages": 1, "early_stopping": False, "random_state": 0}
+    with pytest.warns(UserWarning, match="must not have the target .* but 'rent' is y"):
+        TSLRegressor(**options).fit(table, table["rent"])
+    TSLRegressor(**options).fit(table, 2.0 * table["rent"])  # pandas keeps the name
+    table["dear"] = np.where(Y > 0, "yes", "no")
+    with pytest.warns(UserWarning, match="must not have the target .* but 'dear' is y"):
+        TSLClassifier(**options).fit(table, table["dear"])
+
+
+def test_levels_that_hardly_repeat_are_warned_of():
+    names = pd.DataFrame({"a": np.arange(100.0), "id": [f"C{k}" for k in range(100)]})
+    model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0)
+    message = "column 'id': 100 % of its values are levels in fewer than 5 rows each .100 levels"
+    with pytest.warns(UserWarning, match=message):
+        model.fit(names, names["a"].rename("y"))
+    names["id"] = [f"C{k % 20}" for k in range(100)]
+    model.fit(names, names["a"].rename("y"))  # each in five rows: as levels are
 
 
 WEIGHTS = [

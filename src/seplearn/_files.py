@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
+from seplearn._errors import wrong_type
+
 
 def resolved(path: str | os.PathLike[str]) -> Path:
     """Where a path leads through links; raises for links that lead in a circle."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise wrong_type("path", "that of a file, as a text or a pathlib.Path", path)
     try:
         place = Path(path).resolve()
         in_circle = place.is_symlink()  # as Python 3.13 leaves it

@@ -14,10 +14,10 @@ import pytest
 from pyarrow import parquet
 
 from seplearn import SepALSRegressor, TSLRegressor, datasets, explain, load_model
+from seplearn._numerals import count
 from seplearn._params import TSL_PARAMETERS
 from seplearn.cli import command_line
 from seplearn.cli.tables import column_names
-from seplearn.explain.axes import count
 from seplearn.kernels.rows import advance
 from tests.cli.conftest import QUICK, rows, run
 
@@ -150,9 +150,18 @@ def test_pipes_and_packed_files_are_read(files, tmp_path):
     packed.write_bytes(gzip.compress(text))
     done = run("predict", files / "rent.tsl", packed)
     np.testing.assert_array_equal([float(r["prediction"]) for r in rows(done.stdout)], expected)
-    fitted = run("fit", "-", "--target", "rent", *QUICK, input=(files / "flats.csv").read_bytes())
+    fitted = run("fit", "-", "--target", "rent", "--exclude", "id", *QUICK,
+                 input=(files / "flats.csv").read_bytes())  # fmt: skip
     assert fitted.exit_code == 0
-    assert "8 features" in fitted.stdout
+    assert "7 features" in fitted.stdout
+
+
+@pytest.mark.filterwarnings("default:column 'id'")
+def test_an_identifier_among_the_features_is_noted(files):
+    done = run("fit", files / "flats.csv", "--target", "rent", *QUICK, "--validation", 0.2)
+    assert done.exit_code == 0
+    told = "Note: column 'id': 100 % of its values are levels in fewer than 5 rows"
+    assert done.stderr.count(told) == 1  # though two models are fitted
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
@@ -288,7 +297,9 @@ def test_main_effects_are_predicted_told_and_written(additive, files):
     np.testing.assert_allclose(parts, model.predict(X), rtol=1e-9)
     local = explain.local(model, X, 3)
     done = run("explain", additive, files / "unseen.csv", "--row", 3)
-    assert all(f"main effect of {name}" in done.stdout for name in X)
+    told = {name for name in X if f"main effect of {name}" in done.stdout}
+    assert told == {name for name, value in zip(X, local.effects, strict=True) if value != 0.0}
+    assert set() < told < set(X)  # some have one, and who has none is not listed with a zero
     done = run("explain", additive, files / "unseen.csv", "--row", 3, "--json")
     told = json.loads(done.stdout)
     assert told["main_effects"] == dict(zip(X, local.effects.tolist(), strict=True))
@@ -629,9 +640,8 @@ def test_headers_of_any_make_are_read(tmp_path, text, names):
     path.write_bytes(text)
     assert column_names(str(path)) == names
     X = pd.DataFrame({name: np.arange(60.0) for name in names})
-    TSLRegressor(1, early_stopping=False, random_state=0).fit(X, X[names[0]]).save(
-        tmp_path / "m.tsl"
-    )
+    y = X[names[0]].rename("y")
+    TSLRegressor(1, early_stopping=False, random_state=0).fit(X, y).save(tmp_path / "m.tsl")
     assert run("predict", tmp_path / "m.tsl", path).exit_code == 0
 
 

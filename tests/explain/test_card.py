@@ -97,12 +97,26 @@ def test_where_it_crosses_the_mean():
     assert abs(card.sign.flips[0].at - middle) < 0.5
 
 
-def test_what_three_do_together_is_told_though_no_pair_does_it():
+@pytest.fixture(scope="module")
+def masked():
     X, y = datasets.masked_interaction(1000, as_frame=True, random_state=0)
-    model = TSLRegressor(2, early_stopping=False, random_state=0).fit(X, y)
-    pairs = explain.interactions(model).pairwise
+    return TSLRegressor(2, early_stopping=False, random_state=0).fit(X, y)
+
+
+def test_it_says_as_the_summary_does_who_turns_the_effect_upside_down(masked):
+    card, told = explain.card(masked, "x1"), str(explain.summary(masked))
+    (turned,) = [text for text in card.sentences if "upside down" in text]
+    assert turned in told
+    assert "x2 (" in turned
+    assert "x3 (" in turned
+    assert "By itself it does next to nothing" in str(card)
+    assert "On average it speaks for" not in str(card)  # of next to nothing that says nothing
+
+
+def test_what_three_do_together_is_told_though_no_pair_does_it(masked):
+    pairs = explain.interactions(masked).pairwise
     assert pairs[0, 1] < 0.1  # the three act together, this pair hardly does
-    names = [partner.name for partner in explain.card(model, "x1").partners]
+    names = [partner.name for partner in explain.card(masked, "x1").partners]
     assert sorted(names) == ["x2", "x3"]
 
 

@@ -346,7 +346,7 @@ def test_texts_are_short(name, make):
 def test_texts_are_short_with_many_bins_and_levels():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.normal(size=400), "w": [f"level {k % 60}" for k in range(400)]})
-    model = TSLRegressor(1, early_stopping=False, n_splits=4, random_state=0).fit(X, X["x"])
+    model = TSLRegressor(1, early_stopping=False, n_splits=4, random_state=0).fit(X, 2.0 * X["x"])
     for feature in ("x", "w"):
         assert len(repr(explain.curves(model, 0)[feature])) < 500
         assert len(repr(explain.ice(model, feature, X[:2]))) < 500
@@ -430,3 +430,9 @@ def test_a_summary_in_a_notebook_has_sentences_figure_and_frame():
     assert html.escape(summary.sections[1][1][0]) in shown
     assert "<img" in shown
     assert "<table" in shown
+
+
+def test_what_is_printed_is_the_frame():
+    result = explain.importance(joint().subject)
+    assert str(result) == str(result.frame())
+    assert repr(result).startswith("Importance(names=")

@@ -48,6 +48,18 @@ def test_scores_of_classes_are_those_of_scikit_learn(classes, told):
     assert told.explained == pytest.approx(explained, abs=1e-12)
 
 
+def test_it_is_printed_on_a_line(classes, told):
+    y, _, _ = classes
+    assert str(told).startswith("log-loss 0.")
+    assert "% of the log-loss explained on 400 rows" in str(told)
+    numbers = str(Evaluation.of(1e5 * y, 1e5 * y - 12345.6))
+    assert numbers == "RMSE 12350, mean absolute error 12350, R\u00b2 0.937 on 400 rows"
+    shares = np.array([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])
+    several = str(ClassEvaluation.of(np.array([0.0, 1.0]), shares))
+    assert several.startswith("log-loss 1.04, accuracy 0.5")
+    assert several.endswith(" on 2 rows")
+
+
 def test_the_ranking_gives_roc_and_precision(classes, told):
     y, eta, weight = classes
     false, true, _ = metrics.roc_curve(y, eta, sample_weight=weight, drop_intermediate=False)

@@ -1,7 +1,9 @@
 """The page in a real browser: its numbers are the model's, and nothing else happens."""
 
 import copy
+import math
 from dataclasses import replace
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -259,6 +261,17 @@ def test_nothing_scrolls_sideways(path, open_page, width):
     paper = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
     opened.page.locator("#theme").click()
     assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") != paper
+
+
+def test_multiples_beside_an_axis_do_not_cover_each_other(browser):
+    scripts = resources.files("seplearn.report") / "page" / "charts.js"
+    page = browser.new_page()
+    page.add_script_tag(content=scripts.read_text(encoding="utf-8"))
+    for low, high in ((0.6, 1.35), (0.75, 1.5), (0.9, 1.12), (0.3, 2.2), (0.01, 90.0)):
+        ends = math.log(low), math.log(high)
+        ticks = sorted(page.evaluate("(ends) => multipleTicks(...ends)", ends))
+        assert 0.0 in ticks  # times one: where the feature changes nothing
+        assert min(np.diff([*ticks, math.inf])) > (ends[1] - ends[0]) / 8
 
 
 def test_it_tells_how_good_the_model_is_and_what_stages_say(model, flats, path, open_page):

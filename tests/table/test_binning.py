@@ -162,7 +162,8 @@ def test_ten_thousand_levels():
     _bins, codes = binned(names, categorical=[True], min_category_count=2)
     assert codes.dtype == np.uint16
     assert len(np.unique(codes)) == 10_000
-    assert binned(names, categorical=[True], min_category_count=3)[1].max() == 0
+    with pytest.warns(UserWarning, match=r"column 0: 100 % of its values .* \(10,000 levels"):
+        assert binned(names, categorical=[True], min_category_count=3)[1].max() == 0
 
 
 def test_too_many_levels_are_refused():

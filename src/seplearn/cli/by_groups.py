@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 
 from seplearn import explain
+from seplearn._numerals import count
 from seplearn.cli.tables import Outcomes
 from seplearn.cli.text import number, shortened, signed
 from seplearn.cli.text import table as text_table
 from seplearn.estimators.base import SeparationEstimator
-from seplearn.explain.axes import count
 from seplearn.explain.segments import Segments
 
 _MOST_SHOWN = 50

@@ -6,10 +6,10 @@ import json
 
 import click
 
+from seplearn._numerals import count
 from seplearn.cli.cells import missing_option
 from seplearn.cli.tables import feature_batches, open_model
 from seplearn.cli.text import say, shortened, wrapped_table
-from seplearn.explain.axes import count
 from seplearn.explain.drift import (
     LARGE,
     UNLIKE,

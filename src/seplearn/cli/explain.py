@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from seplearn import explain as explanations
+from seplearn._numerals import count, percent
 from seplearn._rules import is_real
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
@@ -32,7 +33,6 @@ from seplearn.estimators.base import (
     SeparationEstimator,
 )
 from seplearn.estimators.classifier import TSLClassifier
-from seplearn.explain.axes import count, percent
 from seplearn.explain.counterfactual import Counterfactual
 from seplearn.explain.local import LocalExplanation
 from seplearn.explain.shapley import ShapleyValues
@@ -233,8 +233,9 @@ def _steps(local: LocalExplanation) -> list[tuple[str, float]]:
     """The largest main effects and stages by name, the others in one step each."""
     steps = []
     if local.effects.any():
-        names = [f"main effect of {shortened(name, 24)}" for name in local.names]
-        steps += _largest(local.effects, names, _MOST_FEATURES, "other main effect")
+        own = np.flatnonzero(local.effects)  # most features have none: a curve that is left out
+        names = [f"main effect of {shortened(local.names[j], 24)}" for j in own]
+        steps += _largest(local.effects[own], names, _MOST_FEATURES, "other main effect")
     names = [f"stage {s}: {shortened(name, 24)}" for s, name in enumerate(local.stage_names)]
     return steps + _largest(local.contributions, names, _MOST_STAGES, "other stage")
 

@@ -10,6 +10,7 @@ import hashlib
 import re
 import shlex
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seplearn._numerals import count
 from seplearn._params import CLASSIFIER_PARAMETERS, TSL_PARAMETERS, Parameter
 from seplearn._rules import Choice, Flag, Interval, Rule, WordOr
 from seplearn._spill import Spill
@@ -47,10 +49,9 @@ from seplearn.cli.tables import (
     read_columns,
     with_target,
 )
-from seplearn.cli.text import evaluation_text, is_terminal, model_text, note, printable, say
+from seplearn.cli.text import is_terminal, model_text, note, printable, say
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
-from seplearn.explain.axes import count
 from seplearn.losses import LOSSES
 from seplearn.losses.links import LOG
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
@@ -397,7 +398,7 @@ def _fit_parts(
     say(f"{printable(roles.target)} from {model.n_features_in_} features\n")
     say(model_text(model))
     if model.evaluation_ is not None:
-        say(f"\nerror ({validation}): {evaluation_text(model.evaluation_)}")
+        say(f"\nerror ({validation}): {model.evaluation_}")
     say("not saved: -o model.tsl does it" if output is None else f"saved to {output}", err=True)
 
 
@@ -571,7 +572,8 @@ def _evaluated(
     if data.has_classes:
         order = _with_all_classes(order, data.y, n - n_held)
     data.reorder(order)
-    data.fit(model, slice(0, n - n_held))
+    with warnings.catch_warnings(action="ignore"):  # the fit to all rows says the same again
+        data.fit(model, slice(0, n - n_held))
     held = slice(n - n_held, n)
     table, y, weight = data.rows(held)
     return model.evaluate(table, y, weight, offset=data.offsets(held))
@@ -611,7 +613,7 @@ def _print_summary(
     say(f"{printable(data.target)} from {model.n_features_in_} features, {len(data.y):,} rows\n")
     say(model_text(model))
     if evaluation is not None:
-        say(f"\nerror ({where}): {evaluation_text(evaluation)}")
+        say(f"\nerror ({where}): {evaluation}")
 
 
 def _share(validation: str) -> float | None:

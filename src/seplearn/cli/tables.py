@@ -16,6 +16,7 @@ from pyarrow import csv, parquet
 
 from seplearn._errors import did_you_mean
 from seplearn._files import check_target, replaced, resolved
+from seplearn._numerals import count
 from seplearn.cli.cells import (
     NumberReader,
     as_floats,
@@ -32,7 +33,6 @@ from seplearn.cli.text import is_terminal, note, printable
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.load import load_model
 from seplearn.estimators.sepals import SepALSRegressor
-from seplearn.explain.axes import count
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.model.classes import ClassModels
 from seplearn.table.binning import Axis

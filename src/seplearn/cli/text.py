@@ -13,11 +13,12 @@ import click
 import numpy as np
 
 from seplearn import explain
+from seplearn._numerals import count, number_text, percent
 from seplearn.cli.classes import of_several
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.class_view import ClassView
 from seplearn.estimators.classifier import TSLClassifier
-from seplearn.explain.axes import count, folded, number_text, percent
+from seplearn.explain.axes import folded
 from seplearn.explain.roles import SMALLEST_TOLD
 from seplearn.explain.subject import Subject
 from seplearn.explain.summary import Summary
@@ -247,22 +248,6 @@ def _stages(model: SeparationEstimator) -> str:
         share = sum(stage.weight for stage in ordered[len(listed) :])
         rows.append(("", percent(share), f"{count(rest, 'smaller stage')} together"))
     return wrapped_table(("stage", "size", "what it does"), rows)
-
-
-def evaluation_text(evaluation: Evaluation | ClassEvaluation) -> str:
-    """Errors on one line; those that suit the loss first."""
-    parts = [f"{name} {number(value)}" for name, value in evaluation.scores.items()]
-    share = evaluation.explained
-    if parts and share is not None:
-        better = f"{percent(share)} of the {next(iter(evaluation.scores))} explained"
-        parts.append(better if share >= 0.0 else "worse than a constant")
-    if isinstance(evaluation, Evaluation) and not evaluation.classes:
-        parts += [
-            f"RMSE {number(evaluation.rmse)}",
-            f"mean absolute error {number(evaluation.mae)}",
-            f"R\u00b2 {evaluation.r2:.3f}",
-        ]
-    return f"{', '.join(parts)} on {evaluation.n_rows:,} rows"
 
 
 def calibration_text(evaluation: Evaluation) -> str:

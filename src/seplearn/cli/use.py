@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from tqdm import tqdm
 
 from seplearn import explain as explanations
+from seplearn._numerals import count
 from seplearn.cli.by_groups import by_groups, groups_as_json, groups_text, with_column
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
@@ -34,7 +35,6 @@ from seplearn.cli.text import (
     calibration_text,
     classes_text,
     confusion_text,
-    evaluation_text,
     is_terminal,
     model_text,
     number,
@@ -52,7 +52,6 @@ from seplearn.estimators.base import (
 from seplearn.estimators.class_view import ClassView
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
-from seplearn.explain.axes import count
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
@@ -289,7 +288,7 @@ def evaluate(
         more = {} if groups is None else {"groups": groups_as_json(groups)}
         click.echo(json.dumps(result.to_plain() | more))
         return
-    say(f"{printable(name)}: {evaluation_text(result)}\n")
+    say(f"{printable(name)}: {result}\n")
     if isinstance(result, ClassEvaluation):
         _say_class_evaluation(estimator, result, label)
         return
@@ -464,7 +463,7 @@ def info(model: str) -> None:
         ),
     ]
     if estimator.evaluation_ is not None:
-        lines.append(f"error when it was fitted: {evaluation_text(estimator.evaluation_)}")
+        lines.append(f"error when it was fitted: {estimator.evaluation_}")
     lines += [f"edit {k}: {printable(str(edit))}" for k, edit in enumerate(estimator.edits_, 1)]
     say("\n".join([model_text(estimator), "", *lines, "", _axes_text(estimator)]))
 

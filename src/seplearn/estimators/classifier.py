@@ -52,6 +52,7 @@ from seplearn.table.training import (
     known_rows,
     total_weight,
     training_rows,
+    warn_of_target,
 )
 
 OF_ONE_KIND = "y must have labels of one kind, got strings and numbers"
@@ -196,6 +197,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         rows = training_rows(X, numbers, sample_weight, groups, offset)
         check_all_weighed(np.unique(rows.y).astype(np.int64), classes)
         rows = rows._replace(weight=rows.weight * weights[rows.y.astype(np.int64)])
+        warn_of_target(rows.table, y)
         schema = Schema.of(rows.table, name)
         held_out = None
         if eval_set is not None:

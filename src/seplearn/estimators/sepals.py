@@ -26,7 +26,7 @@ from seplearn.model.stage import LARGEST_LOG
 from seplearn.table.binning import bin_centres, bin_table
 from seplearn.table.columns import target_name
 from seplearn.table.schema import Schema, categorical_columns
-from seplearn.table.training import TargetUnit, training_rows
+from seplearn.table.training import TargetUnit, training_rows, warn_of_target
 
 
 @documented(SEPALS_PARAMETERS)
@@ -127,6 +127,7 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
         check_parameters(SEPALS_PARAMETERS, self.get_params(deep=False))
         rows = training_rows(X, y, sample_weight)
         provenance = Provenance.of_fit(len(rows.y), float(rows.weight.sum()))
+        warn_of_target(rows.table, y)
         schema = Schema.of(rows.table, target_name(y))
         categorical = categorical_columns(rows.table, self.categorical_features)
         unit = TargetUnit.of(rows.y, rows.weight, bool(self.fit_intercept))

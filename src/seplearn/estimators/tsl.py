@@ -30,7 +30,7 @@ from seplearn.table.blocks import ends
 from seplearn.table.columns import target_name
 from seplearn.table.files import open_files
 from seplearn.table.schema import Schema
-from seplearn.table.training import EvalRows, eval_rows, total_weight, training_rows
+from seplearn.table.training import EvalRows, eval_rows, total_weight, training_rows, warn_of_target
 
 
 @documented(TSL_PARAMETERS)
@@ -221,6 +221,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         rows = training_rows(X, y, sample_weight, groups, offset)
         loss = self._loss
         loss.check_target(rows.y)
+        warn_of_target(rows.table, y)
         schema = Schema.of(rows.table, target_name(y))
         asked = Asked(eval_set, groups, offset)
         held_out = None

@@ -7,25 +7,13 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from seplearn._numerals import number_text
 from seplearn.kernels.arrays import FloatArray
 from seplearn.table.binning import Axis
 from seplearn.table.columns import Table, is_missing, level_name
 
 _MORE_DECIMALS = 12
 _STUCK = "\N{NO-BREAK SPACE}"
-
-
-def percent(share: float) -> str:
-    """A share in percent, with a decimal where it rounds to less than one.
-
-    Examples
-    --------
-    >>> percent(0.5), percent(0.004), percent(0.0)
-    ('50 %', '0.4 %', '0 %')
-    """
-    return f"{100 * share:.{1 if 0 < share < 0.0095 else 0}f} %"
 
 
 def folded(text: str, width: int, start: str = "", further: str = "") -> list[str]:
@@ -39,32 +27,6 @@ def folded(text: str, width: int, start: str = "", further: str = "") -> list[st
     joined = text.replace(" %", _STUCK + "%")
     lines = textwrap.wrap(joined, width, initial_indent=start, subsequent_indent=further)
     return [line.replace(_STUCK, " ") for line in lines]
-
-
-def count(n: int, what: str) -> str:
-    """A number of things in words.
-
-    Examples
-    --------
-    >>> count(1, "other stage"), count(1200, "row")
-    ('1 other stage', '1,200 rows')
-    """
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
-
-
-def number_text(value: float, digits: int) -> str:
-    """A number with so many significant digits, without an exponent where that can be read.
-
-    Examples
-    --------
-    >>> number_text(1234.5, 3), number_text(-0.00123, 2), number_text(1.5e12, 3)
-    ('1230', '-0.0012', '1.5e+12')
-    """
-    rounded = float(f"{value:.{digits}g}")
-    if rounded != 0.0 and not 1e-5 <= abs(rounded) < 1e7:
-        return f"{rounded:.{digits}g}"
-    text = np.format_float_positional(rounded, trim="-")
-    return "0" if text == "-0" else text
 
 
 def place_texts(values: Sequence[float], span: float) -> list[str]:

@@ -8,16 +8,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from seplearn._numerals import count, number_text, percent
 from seplearn._rules import check_level
-from seplearn.explain.axes import count, number_text, percent, value_text
+from seplearn.explain.axes import value_text
 from seplearn.explain.dependence import PartialDependence, dependence_on
 from seplearn.explain.ice import IndividualExpectation, lines_of
 from seplearn.explain.importance import Importance, mean_sizes
 from seplearn.explain.interactions import Interactions, interactions
 from seplearn.explain.response import Response, response_of
 from seplearn.explain.result import Explanation, band_of, distinct_names
-from seplearn.explain.signs import SignChange, has_both_signs, sign_of_curve, sign_of_prediction
+from seplearn.explain.sentences import NOTHING_ALONE_TEXT, turned_text
+from seplearn.explain.signs import SignChange, sign_of_curve
+from seplearn.explain.statements import NOTHING_ALONE, is_turned, way_of
 from seplearn.explain.subject import Subject
+from seplearn.explain.summary import FeatureSummary, summaries_of
 from seplearn.explain.tilt import places
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.reference import Reference
@@ -104,6 +108,9 @@ class FeatureCard(Explanation):
         below for less.
     sign : SignChange or None
         Where the prediction itself changes its sign, as in :class:`Summary`.
+    summary : FeatureSummary
+        What :class:`Summary` has of the feature: for how many rows it acts the other way round,
+        and who decides.
 
     Examples
     --------
@@ -138,6 +145,7 @@ class FeatureCard(Explanation):
     partners: tuple[Partner, ...]
     crossing: SignChange | None
     sign: SignChange | None
+    summary: FeatureSummary
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -145,9 +153,13 @@ class FeatureCard(Explanation):
         size = number_text(self.importance, 3)
         place = f"place {self.rank} of {self.n_features}, {percent(self.share)} of all importance"
         told = [f"{self.name} moves the {self.quantity} by {size} on average: {place}."]
-        if self.crossing is not None:
+        if way_of(self.summary) == NOTHING_ALONE:
+            told.append(NOTHING_ALONE_TEXT)
+        elif self.crossing is not None:
             where = _crossing_words(self.crossing)
             told.append(f"On average it speaks for a higher {self.quantity} {where}.")
+        if is_turned(self.summary):
+            told.append(turned_text(self.summary, self.quantity))
         if self.sign is not None and self.sign.flips:
             spots = " and ".join(places(self.sign.flips))
             told.append(f"The {self.quantity} itself changes its sign {spots}.")
@@ -244,33 +256,33 @@ def card(model: Any, feature: Any, *, background: Any = None, level: float = 0.9
     alone = replace(subject, model=replace(subject.model, replicates=()))
     sizes = mean_sizes(alone, rows)
     together = interactions(model, background=None if background is None else rows)
-    (found,) = cards_of(subject, [j], rows, sizes, together, level)
+    told = summaries_of(subject, rows, sizes, together, [j])
+    (found,) = cards_of(subject, told, rows, sizes, together, level)
     return found
 
 
 def cards_of(
     subject: Subject,
-    features: Iterable[int],
+    told: Iterable[FeatureSummary],
     rows: Reference,
     sizes: Importance,
     together: Interactions,
     level: float,
 ) -> tuple[FeatureCard, ...]:
-    """Cards of several features over rows already binned, their importance already known."""
-    has_signs = has_both_signs(subject.model, rows)
-    return tuple(_card(subject, j, rows, sizes, together, level, has_signs) for j in features)
+    """Cards of features that a summary over the same rows tells of, importance already known."""
+    return tuple(_card(subject, one, rows, sizes, together, level) for one in told)
 
 
 def _card(
     subject: Subject,
-    j: int,
+    told: FeatureSummary,
     rows: Reference,
     sizes: Importance,
     together: Interactions,
     level: float,
-    has_signs: bool,
 ) -> FeatureCard:
-    model, bins, name = subject.model, subject.model.bins, subject.names[j]
+    j, name = told.feature, told.name
+    model, bins = subject.model, subject.model.bins
     axis = bins.axis(j)
     dependence = _with_bands(subject, (j,), rows, level)
     ice = lines_of(subject, j, rows.codes, _LINES)
@@ -280,12 +292,12 @@ def _card(
         name=name,
         axis=bins.axes[j],
         frequencies=bins.frequencies[axis],
-        importance=float(sizes.values[j]),
-        share=float(sizes.share[j]),
+        importance=told.importance,
+        share=told.share,
         rank=sizes.order.index(j) + 1,
         n_features=len(subject.names),
-        alone=float(together.main[j]),
-        total=float(together.total[j]),
+        alone=told.alone,
+        total=told.total,
         dependence=dependence,
         response=response_of(subject, j, rows, level) if model.link.factor else None,
         effect=None if model.effects is None else model.effects[axis],
@@ -294,7 +306,8 @@ def _card(
         lines=model.link.inverse(ice.values),
         partners=_partners(subject, j, rows, together),
         crossing=sign_of_curve(dependence.total - dependence.mean, bins, j, name),
-        sign=sign_of_prediction(model, rows, j, name) if has_signs else None,
+        sign=told.sign,
+        summary=told,
         library=subject.schema.library,
         quantity=subject.quantity,
     )

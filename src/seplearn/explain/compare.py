@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn._errors import wrong_type
+from seplearn._numerals import number_text, percent
 from seplearn._rules import Interval
-from seplearn.explain.axes import number_text, percent
 from seplearn.explain.response import Response, response_of
 from seplearn.explain.result import Explanation
 from seplearn.explain.shapley import values_at

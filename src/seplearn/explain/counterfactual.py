@@ -12,8 +12,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from seplearn._errors import out_of_range, wrong_type
+from seplearn._numerals import number_text
 from seplearn._rules import Interval, is_real
-from seplearn.explain.axes import number_text, value_text
+from seplearn.explain.axes import value_text
 from seplearn.explain.ice import sums_along, sums_over_pair
 from seplearn.explain.result import Explanation
 from seplearn.explain.sizes import middle_ranks

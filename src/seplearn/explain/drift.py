@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import chi2, norm
 
 from seplearn._errors import out_of_range
-from seplearn.explain.axes import percent
+from seplearn._numerals import percent
 from seplearn.explain.groups import bin_groups
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject, check_number

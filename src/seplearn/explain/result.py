@@ -92,6 +92,13 @@ class Explanation:
         shown = getattr(frame, "_repr_html_", None)
         return "" if shown is None else str(shown())
 
+    def __str__(self) -> str:
+        """The data frame, which is what somebody who prints numbers wants to see."""
+        try:
+            return str(self.frame())
+        except (ImportError, ValueError):
+            return repr(self)
+
     def __repr__(self) -> str:
         shown = ((f.name, getattr(self, f.name)) for f in fields(self) if f.name not in _BESIDE)
         return f"{type(self).__name__}({', '.join(f'{n}={_brief(v)}' for n, v in shown)})"

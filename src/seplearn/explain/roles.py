@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn.explain.axes import count, percent
+from seplearn._numerals import count, percent
 from seplearn.explain.products import without
 from seplearn.explain.result import Explanation
 from seplearn.explain.sizes import effect_spreads, largest, part_weights

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seplearn.explain.axes import count, percent, place_texts
+from seplearn._numerals import count, percent
+from seplearn.explain.axes import place_texts
 from seplearn.explain.signs import SignChange
 from seplearn.explain.statements import (
     DOWN_AND_UP,
@@ -33,6 +34,7 @@ from seplearn.model.reading import brief
 if TYPE_CHECKING:
     from seplearn.explain.summary import FeatureSummary, Summary
 
+NOTHING_ALONE_TEXT = "By itself it does next to nothing: what it does depends on others."
 _MOST_NAMES, _MOST_LEVELS, _MOST_PLACES = 8, 4, 3
 _LONG_NUMBER = 5  # digits: one of four may be a year
 
@@ -113,7 +115,7 @@ def _dependence(one: FeatureSummary, summary: Summary) -> str:
     """The partial dependence on a feature in words."""
     way = way_of(one)
     if way == NOTHING_ALONE:
-        return "By itself it does next to nothing: what it does depends on others."
+        return NOTHING_ALONE_TEXT
     if way == LEVELS:
         return _levels(one, summary)
     curve = one.curve
@@ -242,22 +244,20 @@ def _many(summary: Summary) -> str:
 
 
 def _turned(summary: Summary) -> tuple[str, ...]:
-    lines = []
-    for one in summary.features:
-        if not is_turned(one):
-            continue
-        if one.way:
-            other = "falls" if one.way == "rises" else "rises"
-            what = (
-                f"The {summary.quantity} {one.way} with {brief(one.name)} for "
-                f"{percent(1.0 - one.turned)} of the rows and {other} for {percent(one.turned)}"
-            )
-        else:
-            what = (
-                f"What {brief(one.name)} does is upside down for {percent(one.turned)} of the rows"
-            )
-        lines.append(f"{what}; {_who(one.turned_by)}.")
+    lines = [turned_text(one, summary.quantity) for one in summary.features if is_turned(one)]
     return tuple(lines) or ("No effect to speak of: features act in one direction.",)
+
+
+def turned_text(one: FeatureSummary, quantity: str) -> str:
+    """For how many rows a feature acts the other way round, and who decides."""
+    what = f"What {brief(one.name)} does is upside down for {percent(one.turned)} of the rows"
+    if one.way:
+        other = "falls" if one.way == "rises" else "rises"
+        what = (
+            f"The {quantity} {one.way} with {brief(one.name)} for "
+            f"{percent(1.0 - one.turned)} of the rows and {other} for {percent(one.turned)}"
+        )
+    return f"{what}; {_who(one.turned_by)}."
 
 
 def _who(changes: Iterable[SignChange]) -> str:

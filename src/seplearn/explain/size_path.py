@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn.explain.axes import count
+from seplearn._numerals import count
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
 from seplearn.model.record import SizePath

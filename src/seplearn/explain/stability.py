@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from seplearn._errors import out_of_range, wrong_type
-from seplearn.explain.axes import count
+from seplearn._numerals import count
 from seplearn.explain.result import Explanation
 from seplearn.explain.statements import Statement
 from seplearn.explain.subject import Subject, is_position

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seplearn.explain.axes import count
+from seplearn._numerals import count
 from seplearn.model.reading import brief, turning_points
 
 if TYPE_CHECKING:

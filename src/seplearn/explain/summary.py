@@ -292,7 +292,7 @@ def summary(model: Any, *, background: Any = None) -> Summary:
         spread=unit * float(np.sqrt(rows.weight @ ((prediction - mean) / unit) ** 2)),
         negative=float(rows.weight[prediction < 0].sum()),
         n_rows=len(rows.codes),
-        features=_features(subject, rows, sizes, shares, [j for j in sizes.order if j in used]),
+        features=summaries_of(subject, rows, sizes, shares, [j for j in sizes.order if j in used]),
         unused=tuple(name for j, name in enumerate(subject.names) if j not in used),
         importance=sizes,
         interactions=shares,
@@ -303,19 +303,20 @@ def summary(model: Any, *, background: Any = None) -> Summary:
     )
 
 
-def _features(
-    subject: Subject, rows: Reference, sizes: Importance, shares: Interactions, used: list[int]
+def summaries_of(
+    subject: Subject, rows: Reference, sizes: Importance, shares: Interactions, told: Iterable[int]
 ) -> tuple[FeatureSummary, ...]:
+    """What the features ``told`` do, over rows already binned, importance already known."""
     model = subject.model
     has_signs = has_both_signs(model, rows)
     together = [
         j
-        for j in used
+        for j in sizes.order
         if sizes.share[j] >= _SMALLEST_SHARE
         and shares.total[j] - shares.main[j] >= _SMALLEST_PART * shares.total[j]
     ][:_MOST_TURNED]
     found = []
-    for j in used:
+    for j in told:
         name, bins = subject.names[j], _shown_bins(subject, j)
         turned: tuple[float, str, tuple[SignChange, ...]] = (0.0, "", ())
         if j in together:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seplearn._errors import out_of_range
+from seplearn._numerals import number_text, percent
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.losses import LogLoss, Loss, SquaredError
 from seplearn.model.checks import count, finite, require, table
@@ -40,6 +41,9 @@ class Confusion(NamedTuple):
 @dataclass(frozen=True)
 class Evaluation:
     """Errors of predictions on some rows; sums over many rows only, no single row.
+
+    ``print(evaluation)`` tells them on a line; ``plots.plot_calibration(evaluation)`` and its
+    neighbours draw them.
 
     Attributes
     ----------
@@ -97,6 +101,14 @@ class Evaluation:
     weight_above: tuple[float, ...] = field(default=(), repr=False)
     outcome_above: tuple[float, ...] = field(default=(), repr=False)
     classes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        parts = _score_texts(self)
+        if not self.classes:
+            parts.append(f"RMSE {number_text(self.rmse, 4)}")
+            parts.append(f"mean absolute error {number_text(self.mae, 4)}")
+            parts.append(f"R\u00b2 {self.r2:.3f}")
+        return f"{', '.join(parts)} on {self.n_rows:,} rows"
 
     @staticmethod
     def of(
@@ -270,6 +282,9 @@ class ClassEvaluation:
     accuracy: float
     of_class: tuple[Evaluation, ...] = field(repr=False)
     confusion: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
+
+    def __str__(self) -> str:
+        return f"{', '.join(_score_texts(self))} on {self.n_rows:,} rows"
 
     @property
     def scores(self) -> dict[str, float]:
@@ -543,3 +558,13 @@ def _groups(prediction: FloatArray, weight: FloatArray) -> list[np.ndarray[Any, 
     order = np.argsort(prediction, kind="stable")
     order = order[weight[order] > 0]
     return [part for part in np.array_split(order, min(_N_GROUPS, len(order))) if len(part)]
+
+
+def _score_texts(evaluation: Evaluation | ClassEvaluation) -> list[str]:
+    """Scores that suit the loss, and how much better than a constant that is."""
+    parts = [f"{name} {number_text(value, 4)}" for name, value in evaluation.scores.items()]
+    share = evaluation.explained
+    if parts and share is not None:
+        better = f"{percent(share)} of the {next(iter(evaluation.scores))} explained"
+        parts.append(better if share >= 0.0 else "worse than a constant")
+    return parts

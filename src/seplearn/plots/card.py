@@ -11,7 +11,8 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 
-from seplearn.explain.axes import folded, number_text, percent
+from seplearn._numerals import number_text, percent
+from seplearn.explain.axes import folded
 from seplearn.explain.card import FeatureCard, Partner
 from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.panel import FeatureAxis, draw
@@ -28,7 +29,7 @@ from seplearn.plots.style import (
 )
 
 _COLUMNS = {4: 2, 5: 3}  # of so many panels
-_LETTERS = 36  # on a line of a panel
+_LETTERS = 54  # on a line of a panel
 
 
 def plot_card(card: FeatureCard, ax: Any = None) -> Any:

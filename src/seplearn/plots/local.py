@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from seplearn.explain.axes import count
+from seplearn._numerals import count
 from seplearn.explain.local import LocalExplanation
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.plots.bars import heatmap, name_rows

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.ticker import MaxNLocator
 
-from seplearn.explain.axes import count
+from seplearn._numerals import count
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.plots.style import GRID, QUIET, short, short_names, tidy
 from seplearn.table.binning import Axis

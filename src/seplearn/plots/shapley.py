@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 
-from seplearn.explain.axes import count
+from seplearn._numerals import count
 from seplearn.explain.shapley import ShapleyValues
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.plots.bars import name_rows

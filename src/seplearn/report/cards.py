@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from seplearn.explain.axes import number_text
+from seplearn._numerals import number_text
 from seplearn.explain.card import FeatureCard, cards_of
 from seplearn.explain.dependence import PartialDependence
 from seplearn.explain.products import SIDE_SIGN
@@ -27,8 +27,8 @@ _MOST_PARTNERS = 8
 
 def page_cards(subject: Subject, summary: Summary, rows: Reference) -> list[dict[str, Any]]:
     """A card for every feature that is used, the most important first."""
-    used = [one.feature for one in summary.features]
-    cards = cards_of(subject, used, rows, summary.importance, summary.interactions, _LEVEL)
+    shares = summary.interactions
+    cards = cards_of(subject, summary.features, rows, summary.importance, shares, _LEVEL)
     return [_card(card, subject.model.stages) for card in cards]
 
 

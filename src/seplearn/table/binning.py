@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from seplearn._errors import warn
+from seplearn._numerals import percent
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.kernels.evaluate import assign_bins
 from seplearn.table.blocks import blocked_sum
@@ -100,6 +101,7 @@ class CategoricalAxis:
 Axis: TypeAlias = NumericAxis | CategoricalAxis
 
 
+_MANY_RARE = 50  # levels; of few rare ones a column may well be made
 _MANY_UNSEEN = 10  # with fewer rows a column of nothing but unseen levels is no surprise
 
 
@@ -278,7 +280,23 @@ def axis_of_levels(named: Counter[str], min_count: int, label: str) -> Categoric
             f"{label} must have at most {MAX_LEVELS} levels, got {len(levels)}; drop it, or raise "
             "min_category_count so that rare levels share a bin"
         )
-    return CategoricalAxis(levels, tuple(sorted(set(named) - set(levels))))
+    axis = CategoricalAxis(levels, tuple(sorted(set(named) - set(levels))))
+    _warn_if_mostly_rare(axis, named, min_count, label)
+    return axis
+
+
+def _warn_if_mostly_rare(
+    axis: CategoricalAxis, named: Counter[str], min_count: int, label: str
+) -> None:
+    """Warn of a column whose texts hardly repeat: an identifier, or numbers that are texts."""
+    share = sum(named[level] for level in axis.rare) / max(named.total(), 1)
+    if len(axis.rare) < _MANY_RARE or share <= 0.5:
+        return
+    warn(
+        f"{label}: {percent(share)} of its values are levels in fewer than {min_count} rows each "
+        f"({len(axis.rare):,} levels, such as {axis.rare[0]!r}), which count as one level. Leave "
+        "it out if it names rows, or make numbers of it if it holds numbers as texts"
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, Protocol, cast
@@ -75,6 +76,11 @@ def open_table(X: Any) -> Table:
         raise TypeError(
             "X must be a table, got a dictionary, or a list of them; make a data frame of it, such "
             "as pandas.DataFrame([row])"
+        )
+    if isinstance(X, (str, os.PathLike)):
+        raise TypeError(
+            f"X must be a table, got the text or path {str(X)!r}; read the file first, or give it "
+            "to fit_files"
         )
     X = _without_mask(X)
     return ArrayTable(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any, NamedTuple
@@ -12,10 +12,17 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import _check_sample_weight
 
-from seplearn._errors import out_of_range
+from seplearn._errors import out_of_range, warn, wrong_type
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.table.blocks import blocked_sum, ends
-from seplearn.table.columns import Table, are_missing, open_table, read_target
+from seplearn.table.columns import (
+    Table,
+    are_missing,
+    is_missing,
+    open_table,
+    read_target,
+    target_name,
+)
 from seplearn.table.schema import Schema
 
 # Products of a model may be some powers of ten larger than the target.
@@ -85,6 +92,8 @@ def known_rows(X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Traini
 
 def _real_numbers(values: Any, name: str) -> FloatArray:
     """Numbers that belong to rows; NumPy would count dates, and drop parts of complex numbers."""
+    if isinstance(values, str):
+        raise wrong_type(name, "numbers, one for each row", values)
     try:
         given = np.asarray(read_target(values))
         if given.dtype.kind not in "mMc":
@@ -130,6 +139,25 @@ def rows_with_target(X: Any, y: Any, *, may_be_unknown: bool = False) -> tuple[T
             f"y has {len(y)}"
         )
     return table, y
+
+
+def warn_of_target(table: Table, y: Any) -> None:
+    """Warn if the column with the name of the target is the target."""
+    name = target_name(y)
+    if name is None or table.names is None or name not in table.names:
+        return
+    column = table.levels(table.names.index(name))
+    target = np.asarray(read_target(y)).ravel().tolist()
+    if len(column) == len(target) and all(map(_are_equal, column, target)):
+        warn(
+            f"X must not have the target among its columns, but {name!r} is y: a model that sees "
+            "its target learns nothing else"
+        )
+
+
+def _are_equal(cell: Any, value: Any) -> bool:
+    """Whether a cell is this value; what is missing, or a list, cannot be compared."""
+    return isinstance(cell, Hashable) and not is_missing(cell) and bool(cell == value)
 
 
 class EvalRows(NamedTuple):
@@ -245,7 +273,8 @@ def _numbers(y: Any, may_be_unknown: bool) -> FloatArray:
         raise ValueError(f"y must hold numbers: {error}") from error
     except (TypeError, ValueError) as error:
         if "convert" in str(error) or "float()" in str(error):
-            raise type(error)(f"y must hold numbers: {error}") from error
+            hint = " (TSLClassifier is for classes)" if "string" in str(error) else ""
+            raise type(error)(f"y must hold numbers: {error}{hint}") from error
         raise
     return array
 

@@ -29,7 +29,8 @@ function tickText(values) {
   };
 }
 
-// Round multiples on an axis of logarithms: the coarsest steps of which three can be seen.
+// Round multiples on an axis of logarithms: the coarsest steps of which three can be seen. Where
+// two are so close that their texts would cover each other, the one nearer to one stays.
 function multipleTicks(low, high) {
   const tens = Math.log(10), first = Math.ceil(low / tens), last = Math.floor(high / tens);
   if (last - first >= 6) {  // a wide range: only some powers of ten, one among them
@@ -41,7 +42,11 @@ function multipleTicks(low, high) {
   for (const steps of [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.1, 1.2, 1.3, 1.5, 8, 9]]) {
     const found = powers.flatMap((power) => steps.map((step) => Math.log(step * power)))
       .filter((tick) => tick >= low && tick <= high);
-    if (found.length > 2) return found;
+    const kept = [];
+    for (const tick of found.sort((a, b) => Math.abs(a) - Math.abs(b))) {
+      if (kept.every((other) => Math.abs(other - tick) > (high - low) / 7)) kept.push(tick);
+    }
+    if (kept.length > 2) return kept;
   }
   return [0];
 }
