@@ -72,8 +72,9 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "Whether features have curves of their own beside the stages, added to the prediction "
         "and refined together with them. True: they come first, and stages see what they leave. "
         "False: none, as in the paper. 'auto': True if rows held out, as ``early_stopping`` says, "
-        "are predicted clearly better so; else only stages of a single feature become such "
-        "curves, and with ``fit_intercept=False`` none. Needs ``refine='joint'``.",
+        "are predicted clearly better so, and for two classes wherever the number of stages is "
+        "chosen; else only stages of a single feature become such curves, and with "
+        "``fit_intercept=False`` none. Needs ``refine='joint'``.",
     ),
     Parameter(
         "n_starts",

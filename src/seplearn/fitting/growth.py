@@ -141,12 +141,9 @@ class _Forms:
         workers: Workers,
         progress: Progress,
     ) -> None:
-        chosen_by_error = options.may_have_effects and not options.must_have_effects
-        chosen_by_error &= options.start is None
-        forms = (False, True) if chosen_by_error else (options.must_have_effects,)
         weights = [part.held_out.weight for part in parts]
         of_means = options.n_starts > 1
-        self.growths = [_Growth(form, ErrorPath(weights, mass, of_means)) for form in forms]
+        self.growths = [_Growth(form, ErrorPath(weights, mass, of_means)) for form in options.forms]
         self._parts, self._options, self._seed = parts, options, seed
         self._workers, self._progress = InnerWorkers(workers), progress
         self._n_before = options.n_stages - options.n_new_stages
