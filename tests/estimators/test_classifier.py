@@ -309,9 +309,22 @@ def test_copies_and_threads_predict_the_same_bits(data, fitted):
     assert fewer.predict_proba(X).shape == (400, 2)
 
 
+def test_two_classes_start_with_main_effects_and_several_ask_which_form(data):
+    X, y = data
+    options = QUICK | {"early_stopping": True, "n_stages": 1}
+    (path,) = TSLClassifier(**options).fit(X, words(y)).size_paths_
+    assert path.main_effects
+    assert path.chosen is not None
+    three = np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.6]))
+    paths = TSLClassifier(**options).fit(X, three).size_paths_
+    assert [path.main_effects for path in paths] == [False, True]
+    (alone,) = TSLClassifier(**options, main_effects=False).fit(X, words(y)).size_paths_
+    assert not alone.main_effects
+
+
 def test_the_size_is_chosen_by_the_log_loss_of_held_out_rows(data):
     X, y = data
-    options = QUICK | {"early_stopping": True}
+    options = QUICK | {"early_stopping": True, "main_effects": False}
     model = TSLClassifier(**options).fit(
         X[:300], words(y[:300]), eval_set=(X[300:], words(y[300:]))
     )
