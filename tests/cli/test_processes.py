@@ -88,9 +88,9 @@ def test_without_click_it_says_what_to_install(tmp_path):
 def test_a_wide_header_comes_through_a_pipe(tmp_path):
     names = [f"a rather long name of column {j}" for j in range(700)]
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 700)), columns=names)
-    TSLRegressor(1, early_stopping=False, max_bins=5, random_state=0).fit(X, X[names[0]]).save(
-        tmp_path / "m.tsl"
-    )
+    TSLRegressor(1, early_stopping=False, max_bins=5, random_state=0).fit(
+        X, X[names[0]].to_numpy()
+    ).save(tmp_path / "m.tsl")
     process = subprocess.Popen([*SEPLEARN, "predict", str(tmp_path / "m.tsl"), "-"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
     text = X.to_csv(index=False).encode()

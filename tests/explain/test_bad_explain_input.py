@@ -82,7 +82,7 @@ def test_of_very_many_features_only_some_are_listed():
     wide = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 60)))
     wide.columns = [f"feature {j}" for j in range(60)]
     model = TSLRegressor(1, early_stopping=False, n_splits=2, random_state=0).fit(
-        wide, wide.iloc[:, 0]
+        wide, wide.iloc[:, 0].to_numpy()
     )
     with pytest.raises(ValueError, match="or a position from 0 to 59") as caught:
         explain.ice(model, "featur 59")
