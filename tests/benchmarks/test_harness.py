@@ -362,13 +362,23 @@ def test_a_run_that_is_ended_ends_its_fits(tmp_path, number):
         f"run.run({todo!r}, Rows(Path({str(tmp_path / 'runs.jsonl')!r})), timeout=600, jobs=1)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.DEVNULL)
-    wait_for(lambda: children(process.pid))
+    wait_for(lambda: fits_of(process.pid))  # before it git is asked for the commit
     time.sleep(1.0)
-    started = children(process.pid)
+    started = fits_of(process.pid)
     process.send_signal(number)
     process.wait(timeout=60)
     wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in started))
     assert Rows(tmp_path / "runs.jsonl").read() == []
+
+
+def fits_of(pid):
+    """The processes of it that fit."""
+    lines = {child: Path(f"/proc/{child}/cmdline") for child in children(pid)}
+    return [
+        child
+        for child, line in lines.items()
+        if line.exists() and b"benchmarks.cell" in line.read_bytes()
+    ]
 
 
 def children(pid):
