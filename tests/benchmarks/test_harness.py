@@ -359,6 +359,8 @@ def test_a_run_that_is_ended_ends_its_fits(tmp_path, number):
     code = (
         "import signal, sys; from pathlib import Path; from benchmarks import run;"
         "from benchmarks.rows import Rows; signal.signal(signal.SIGTERM, lambda *_: sys.exit(143));"
+        # What was started in the background ignores it, and hands that on.
+        "signal.signal(signal.SIGINT, signal.default_int_handler);"
         f"run.run({todo!r}, Rows(Path({str(tmp_path / 'runs.jsonl')!r})), timeout=600, jobs=1)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.DEVNULL)
