@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from seplearn import TSLRegressor, datasets
 from studies import bimodal_bags, identifiability
-from studies.page import SERIES, Page, Shown, listed, new_figure, number, rmse, tidy
+from studies.page import SERIES, Page, Shown, listed, new_figure, rmse, tidy
 from studies.tables import Source, Table
 
 FORMS: dict[str, Literal["auto"] | bool] = {"without": False, "with": True, "chosen": "auto"}
@@ -143,15 +143,15 @@ def _summary(table: pd.DataFrame) -> list[str]:
         if names:
             said.append(f"they {verb} the error by more than 1 % on {listed(names)}")
     told = "; ".join(said) or "they change no error by more than 1 %"
-    most = table["chosen / without"].max()
+    least, most = table["chosen / without"].min(), table["chosen / without"].max()
     return [
         (
             "The paper's model is a sum of products alone. This library may begin with a main "
             "effect for each feature, and asks rows held out which form predicts better."
         ),
         (
-            f"With main effects always, {told}. The form that is chosen has at most "
-            f"{number(most, 3)} times the error of products alone."
+            f"With main effects always, {told}. The form that is chosen has between "
+            f"{least:.3f} and {most:.3f} times the error of products alone."
         ),
     ]
 
