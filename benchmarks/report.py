@@ -97,12 +97,17 @@ class Protocol:
     def seeds(self, rows: list[Row]) -> str:
         """Which splits the models of these rows have results of."""
         chosen = pd.DataFrame(
-            [row for row in self.rows(rows) if row["status"] == "ok"], columns=["model", "split"]
+            [row for row in self.rows(rows) if row["status"] == "ok"],
+            columns=["model", "problem", "split"],
         )
         splits = chosen.groupby("model")["split"].agg(lambda own: _joined(sorted(set(own))))
         usual = splits.mode().iloc[0] if len(splits) else "none"
         others = splits[splits != usual].reset_index().groupby("split")["model"].agg(_joined)
         extra = "".join(f"; of {models}: {own}" for own, models in others.items())
+        counts = chosen.groupby(["model", "problem"])["split"].nunique().groupby("model")
+        partly = counts.max()[counts.max() > counts.min()].index
+        if len(partly):
+            extra += f"; on some problems fewer of them: {_joined(partly)}"
         return f"Seeds of the splits: {usual}{extra}."
 
 

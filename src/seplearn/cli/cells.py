@@ -336,7 +336,7 @@ def _in_own_memory(column: Any) -> Any:
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     if not any(chunk.offset for chunk in chunks):
         return column
-    return column.take(pa.array(range(len(column)), pa.int64()))
+    return column.take(pa.array(np.arange(len(column))))
 
 
 def check_numbers(name: str, column: Any) -> None:

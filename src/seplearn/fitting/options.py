@@ -66,7 +66,7 @@ class FitOptions(TSLParameters):
         """With main effects, or without: the forms that rows held out choose among.
 
         Log-odds of yes and no are a sum by custom, and nearly always by the rows too: growing
-        products alone beside it took 1.8 times the time, for the same log-loss (8 tables, 6 splits
+        products alone beside it took 1.7 times the time, for the same log-loss (8 tables, 6 splits
         inside training parts: main effects first had 0.992 of it). Of several classes main
         effects first had 1.2 times the loss.
         """

@@ -27,8 +27,8 @@ from seplearn.table.binning import Bins
 _SIGNS = (1.0, -1.0)
 _ROWS = 2_000  # so many tell whether stages look alike
 # Stages are told as one where that moves predictions by less than this share of the noise, as mean
-# squares. Of averages of four starts on 13 tables it took a third of the stages, for less than a
-# thousandth of the error.
+# squares. Averages of four starts on 12 tables kept 78 % of their stages in the median, at errors
+# between 0.03 % less and 0.12 % more; ten times as much cost half a percent on one of two tables.
 ALIKE = 1e-4
 
 

@@ -238,14 +238,13 @@ class JointFit:
     def settle(self) -> None:
         """Flatten what says nothing in the end, merge twins, and let the rest make up for it."""
         self.prune_at_last()
-        seen = Seen.by(self.model(), self.data.some, self._options.loss_function)
-        self.merge_twins(seen.codes, seen.weight[0])
+        if len(self.curves.stages) > 1:
+            seen = Seen.by(self.model(), self.data.some, self._options.loss_function)
+            self.merge_twins(seen.codes, seen.weight[0])
         self.refine(SWEEPS_AFTER_PRUNING, rate=DAMPED)
 
     def merge_twins(self, codes: CodeArray, weight: FloatArray) -> None:
         """Make stages one that say nearly the same, or that one stage could say."""
-        if len(self.curves.stages) < 2:
-            return
         model, least = self.model(), ALIKE * self.noise
         families = find_families(model, codes, weight, least, self._options.fit_intercept)
         if len(families) == len(model.stages):
