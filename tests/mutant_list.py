@@ -690,9 +690,6 @@ JOINT = Group(
         ("if sign * direction > 0 else", "if sign * direction < 0 else"),
         ("DAMPED = 0.5", "DAMPED = 0.6"),
         ("_QUIET_ROWS = 1.0", "_QUIET_ROWS = 2.0"),
-        ("self.data.n_rows <= _GRID_ROWS:", "True:"),
-        ("row_order(self.data.loaded, self._hashes)[:_GRID_ROWS]", "np.arange(_GRID_ROWS)"),
-        ("pull if some is None else pull[some]", "pull[: len(self._some_data.target)]"),
         ("starting_penalties(data) / _information", "starting_penalties(data) * _information"),
         ("    return curvature / noise\n", "    return curvature\n"),
         ("max(loss.noise(found), 1e-300)", "max(found, 1e-300)"),
@@ -764,7 +761,6 @@ CLASSES = Group(
         ("constants: FloatArray = logs - logs.mean()", "constants: FloatArray = logs"),
         ("        self._together.each(rows.share_codes)\n", "        pass\n"),
         ("if not self._varies[k]:", "if False:"),
-        ("intercept=model.intercept - mean", "intercept=model.intercept"),
         ("fit.reweighted(weight, own,", "fit.reweighted(self.data.loaded.weight, own,"),
     ),
     compiled=True,
@@ -879,11 +875,6 @@ GROWTH = Group(
         ),
         ("data.weight[predicted].sum()", "data.weight.sum()"),
         ("max(len(parts), options.n_starts)\n", "len(parts)\n"),
-        (
-            "options.may_have_effects and not options.must_have_effects",
-            "not options.must_have_effects",
-        ),
-        ("else (options.must_have_effects,)", "else (False,)"),
         (
             "is_to_end = is_to_end or growth.tell(on_stage)",
             "is_to_end = growth.tell(on_stage) or is_to_end",
@@ -1026,11 +1017,44 @@ GOING_ON = Group(
     compiled=True,
 )
 
+START = Group(
+    "fitting/joint/start.py",
+    ("tests/fitting/test_start.py",),
+    (
+        ("GRID_BINS = 32", "GRID_BINS = 64"),
+        ("_ENDS = 4", "_ENDS = 3"),
+        ("len(axis.edges) < most:", "len(axis.edges) < 3:"),
+        ("- 0.5 * ordered)", ")"),
+        ("+ 1e-6)) > 0", "+ 0.5)) > 0"),
+        ("begins[:_ENDS] = begins[-_ENDS:] = True", "begins[:_ENDS] = True"),
+        ("[missing]])", "[missing - 1]])"),
+        ("axis.edges[begins]", "axis.edges[: missing - 1]"),
+        ("branch.log_factors[self.of])", "np.sort(branch.log_factors[self.of]))"),
+        ("grid.log_factors[:, self.of], grid", "grid.log_factors[::-1, self.of], grid"),
+        ("data.n_rows <= GRID_ROWS", "True"),
+        ("row_order(data, hashes)[:GRID_ROWS]", "np.arange(GRID_ROWS)"),
+        ("pull if self._rows is None else pull[self._rows]", "pull[: self._data.n_rows]"),
+        ("[self._joined.spread_grid(grid) for grid in grids]", "grids"),
+    ),
+)
+
+FORMS = Group(
+    "fitting/options.py",
+    ("tests/fitting/test_growth.py",),
+    (
+        ("self.may_have_effects and not", "not"),
+        ("return (self.must_have_effects,)", "return (False,)"),
+        ("self.loss == LOG_LOSS and not self.has_many_classes", "self.loss == LOG_LOSS"),
+        ("self.loss == LOG_LOSS and not self.has_many_classes", "not self.has_many_classes"),
+    ),
+    compiled=True,
+)
+
 GROUPS = (
     ROWS, SWEEP, ROW_BLOCKS, CARRIERS, HUBER, SQUARED, LINK,
     BLOCK, BANDED, ISOTONIC, REFINE, SUMS,
     COMPILED_SUMS, EVALUATE, RANDOM, SCALAR, SORTING, SHAPLEY, ALS, JOINT,
     WHAT_IS_PRUNED, CURVES, ROUGHNESS, CLASSES, PRUNE,
     SELECTION, GROWTH, SMOOTHING,
-    LOSS, LOG_LOSS, POWER, QUANTILE, BACK_ON_ROWS, GOING_ON,
+    LOSS, LOG_LOSS, POWER, QUANTILE, BACK_ON_ROWS, GOING_ON, START, FORMS,
 )  # fmt: skip

@@ -10,7 +10,6 @@ import pytest
 from scipy.optimize import nnls
 
 from seplearn._workers import SerialWorkers
-from seplearn.fitting.joint import fit as joint_fit
 from seplearn.fitting.joint.fit import (
     JointFit,
     constant_model,
@@ -18,7 +17,6 @@ from seplearn.fitting.joint.fit import (
     make_axes,
     starting_curves,
 )
-from seplearn.fitting.stagewise import fit_stage
 from seplearn.losses import LOSSES
 from seplearn.model.stage import Stage
 from seplearn.table import blocks
@@ -186,25 +184,6 @@ def test_penalties_of_a_loss_with_a_link_start_in_units_of_what_a_row_says(loss)
     first = new_fit(data, loss=loss).curves.effects.penalties
     usual = new_fit(plain).curves.effects.penalties
     np.testing.assert_allclose(first * said[loss], usual, rtol=1e-9)
-
-
-def test_grids_are_fitted_to_some_of_many_rows(monkeypatch):
-    data, seen = small_data(), []
-
-    def watched(some, options, pull, *more):
-        seen.append((some, pull.copy()))
-        return fit_stage(some, options, pull, *more)
-
-    monkeypatch.setattr(joint_fit, "fit_stage", watched)
-    for n_rows in (CROWDED, 20):
-        monkeypatch.setattr(joint_fit, "_GRID_ROWS", n_rows)
-        recorded(data).grow()
-        some, pull = seen.pop()
-        assert len(some.target) == n_rows
-        np.testing.assert_array_equal(pull, some.target)  # of the same rows: nothing is fitted yet
-    places = np.flatnonzero(np.isin(data.target, some.target))
-    assert len(places) == 20
-    assert places[-1] >= 20  # whichever rows come first in the table
 
 
 @pytest.mark.parametrize("smoothness", [0.0, 0.7])

@@ -14,19 +14,19 @@ import numpy as np
 from seplearn._workers import SerialWorkers, Workers
 from seplearn.fitting.aggregate import Aggregate
 from seplearn.fitting.carriers import Carrier, LocalCarrier
-from seplearn.fitting.draws import axis_hashes, make_draws, random_streams, row_order
+from seplearn.fitting.draws import axis_hashes, random_streams
 from seplearn.fitting.grid import Grid
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.fitting.joint.prior import Prior, Strength
 from seplearn.fitting.joint.prune import Pruning, prune
+from seplearn.fitting.joint.start import StageStarts
 from seplearn.fitting.joint.sweep import Rules, put_on_rows, sweep
 from seplearn.fitting.options import AllRows, FitOptions, TrainingData
 from seplearn.fitting.scalars import least_squares
 from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
-from seplearn.fitting.stagewise import fit_stage
 from seplearn.fitting.twins import ALIKE, Seen, find_families, with_families
-from seplearn.kernels.arrays import CodeArray, Draws, FloatArray, IntArray, RandomState
+from seplearn.kernels.arrays import CodeArray, FloatArray, RandomState
 from seplearn.kernels.block import LEAST_BACKBONE
 from seplearn.kernels.evaluate import weighted_dot
 from seplearn.kernels.isotonic import nearest_monotone
@@ -53,8 +53,6 @@ DAMPED = 0.5  # the rate of sweeps over curves that have mostly settled
 # A model that is to stay small is swept longer: its few curves must carry everything. In a large
 # one more sweeps fit noise in early stages that later ones would have left alone.
 STAGE_SWEEPS = 200
-# Grids are where a stage starts, no more: so many rows tell where.
-_GRID_ROWS = 5_000
 # Of a new branch, in standard deviations of y: zero has no log. A hundredth or a hundred times as
 # much changed the cross-validated error of eight small tables by less than 1 %, as other seeds do.
 _SMALLEST_LAMBDA = 1e-3
@@ -167,33 +165,13 @@ class JointFit:
 
     def _start_of_stage(self, streams: list[RandomState]) -> tuple[list[Grid], Aggregate]:
         """Grids on what the loss asks of the rows, for a stage to start from."""
-        some, data = self._some_rows, self.data.loaded
-        pull = self._options.loss_function.pull(data.target, self._eta, self._residual, data.weight)
-        return fit_stage(
-            self._some_data,
-            self._options,
-            pull if some is None else pull[some],
-            self._options.n_splits,
-            self._draws,
-            streams,
-            self._workers,
-        )
-
-    @cached_property
-    def _some_rows(self) -> IntArray | None:
-        """The rows that grids are fitted to, if not all."""
-        if self.data.n_rows <= _GRID_ROWS:
-            return None
-        return np.sort(row_order(self.data.loaded, self._hashes)[:_GRID_ROWS])
-
-    @cached_property
-    def _some_data(self) -> TrainingData:
         data = self.data.loaded
-        return data if self._some_rows is None else data.rows(self._some_rows)
+        pull = self._options.loss_function.pull(data.target, self._eta, self._residual, data.weight)
+        return self._starts.fit(pull, streams, self._workers)
 
     @cached_property
-    def _draws(self) -> Draws:
-        return make_draws(self._some_data, self._hashes, self._options.bootstrap)
+    def _starts(self) -> StageStarts:
+        return StageStarts(self.data.loaded, self._options, self._hashes)
 
     def described(self, record: StageRecord) -> StageRecord:
         """The record with what the model as it stands has to say."""
