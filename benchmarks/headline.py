@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.problems import DISTINCT
-from benchmarks.report import FRESH, OURS, Row, cells, log_ratios, real
+from benchmarks.report import FRESH, OURS, Protocol, Row, cells, log_ratios, real
+from benchmarks.task_pages import CLASSIFICATION, COUNT_PART, QUANTILE_PART
 
 PRESETS = {
     OURS: "`TSLRegressor()`",
@@ -20,6 +21,7 @@ PRESETS = {
     f"{OURS}, 4 starts": "`n_starts=4`, a mean of four",
 }
 _RIVALS = ("lightgbm", "ebm", "xgboost", "random forest", "pygam", "tensorsl")
+_OTHERS = ("lightgbm", "ebm", "xgboost", "random forest", "linear with splines")
 _FAST = "lightgbm"
 
 
@@ -85,6 +87,37 @@ def _reading(rows: list[Row], name: str) -> list[str]:
     curves = np.median([one["reading_size"] for one in facts])
     shares = np.median([one["reading_size"] / one["features"] for one in facts])
     return [f"{products:g}", f"{curves:g}", f"{shares:.1f}"]
+
+
+def other_tasks(rows: list[Row]) -> list[str]:
+    """Classes, counts and quantiles: the default's loss over a rival's, a line for each task."""
+    two = [row for row in rows if row.get("auc") is not None]  # which only two classes have
+    several = [row for row in rows if row.get("auc") is None]
+    parts = (
+        ("two classes", CLASSIFICATION, two),
+        ("several classes", CLASSIFICATION, several),
+        ("counts", COUNT_PART, rows),
+        ("quantiles", QUANTILE_PART, rows),
+    )
+    out = [_task_line(name, part, own) for name, part, own in parts]
+    if not any(out):
+        return []
+    head = ["", *(f"/ {rival}" for rival in _OTHERS), f"CPU time / {_FAST}"]
+    about = (
+        "**Classes, counts, quantiles**: the default's loss over a rival's, measured in the same "
+        "way. Of quantiles every level of a table is a problem."
+    )
+    table = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|", *filter(None, out)]
+    return [about, "", *table]
+
+
+def _task_line(name: str, part: Protocol, rows: list[Row]) -> str | None:
+    chosen = [row for row in part.rows(rows) if row["status"] == "ok"]
+    errors, times = cells(chosen, part.score.column), cells(chosen, "cpu_seconds")
+    if OURS not in errors:
+        return None
+    against = [_against(errors, OURS, rival) for rival in _OTHERS]
+    return "| " + " | ".join([f"{name}: {part.score.title}", *against, _times(times, OURS)]) + " |"
 
 
 def repeated(rows: list[Row]) -> list[str]:

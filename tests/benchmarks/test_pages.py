@@ -170,6 +170,21 @@ def test_presets_have_their_error_beside_their_size_and_time():
     assert headline.lines([]) == []
 
 
+def test_other_tasks_have_a_line_each():
+    """Ours has half of the log-loss for two classes, twice that for three, at thrice the time."""
+    rows = [
+        {"problem": problem, "split": 0, "rival": rival, "tag": "default", "status": "ok",
+         "log_loss": loss, "cpu_seconds": seconds} | more
+        for problem, more, losses in (
+            ("classes:two", {"auc": 0.9}, (0.1, 0.2)), ("classes:three", {}, (0.4, 0.2)))
+        for rival, loss, seconds in zip(("seplearn", "lightgbm"), losses, (3.0, 1.0), strict=True)
+    ]  # fmt: skip
+    *_, two, three = headline.other_tasks(rows)
+    assert two == "| two classes: log-loss | 0.500 (1 of 1) |  |  |  |  | 3.0 |"
+    assert three == "| several classes: log-loss | 2.000 (0 of 1) |  |  |  |  | 3.0 |"
+    assert headline.other_tasks(preset_rows()) == []
+
+
 def test_tables_whose_rows_repeat_stand_beside_their_distinct_rows():
     assert "| a | 10.0% | 0.500, 1.000 |" in headline.repeated(preset_rows())
     logs = report.log_ratios(report.cells(report.FRESH.rows(preset_rows())))

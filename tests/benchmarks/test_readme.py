@@ -13,6 +13,11 @@ def test_the_figures_of_the_readme_are_those_of_the_result_files():
     assert block.strip("\n").splitlines() == tables.readme_lines()
 
 
+def test_the_first_page_of_results_is_that_of_the_result_files():
+    text = tables.SUMMARY.read_text(encoding="utf-8")
+    assert text == "\n".join(tables.summary_lines()) + "\n"
+
+
 def test_the_table_of_large_data_is_that_of_its_result_file():
     page = (ROOT / "docs" / "guide" / "large-data.md").read_text(encoding="utf-8")
     block = page.split(tables.SCALE_START)[1].split(tables.SCALE_END)[0]
