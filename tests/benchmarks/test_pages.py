@@ -170,6 +170,19 @@ def test_presets_have_their_error_beside_their_size_and_time():
     assert headline.lines([]) == []
 
 
+def test_a_page_says_which_splits_its_models_have():
+    rows = [
+        {"problem": problem, "split": split, "rival": rival, "tag": "default", "status": "ok"}
+        for rival, missing in (("ours", ()), ("theirs", ()), ("slow", (1,)), ("partly", ("b1",)))
+        for problem in "ab"
+        for split in (0, 1)
+        if split not in missing and f"{problem}{split}" not in missing
+    ]
+    told = "Seeds of the splits: 0 and 1; of slow: 0; on some problems fewer of them: partly."
+    assert report.FRESH.seeds(rows) == told
+    assert report.FRESH.seeds([]) == "Seeds of the splits: none."
+
+
 def test_other_tasks_have_a_line_each():
     """Ours has half of the log-loss for two classes, twice that for three, at thrice the time."""
     rows = [
