@@ -1021,7 +1021,9 @@ START = Group(
     "fitting/joint/start.py",
     ("tests/fitting/test_start.py",),
     (
-        ("GRID_BINS = 32", "GRID_BINS = 64"),
+        ("GRID_BINS = 8_192", "GRID_BINS = 4_096"),
+        ("_FEWEST_BINS = 32", "_FEWEST_BINS = 64"),
+        ("GRID_BINS // n_axes", "GRID_BINS"),
         ("_ENDS = 4", "_ENDS = 3"),
         ("len(axis.edges) < most:", "len(axis.edges) < 3:"),
         ("- 0.5 * ordered)", ")"),

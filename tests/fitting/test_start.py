@@ -83,7 +83,7 @@ def test_weights_are_copies_of_rows():
 
 
 def test_a_stage_starts_with_the_grids_of_joined_bins(monkeypatch):
-    monkeypatch.setattr(start, "GRID_BINS", MOST)
+    monkeypatch.setattr(start, "most_bins", lambda n_axes: MOST)
     data, asked = wide_data(), options(directions=(0, 0, 0), n_splits=8, n_grids=2)
     fit = new_fit(data, directions=(0, 0, 0))
     hashes = axis_hashes(data)
@@ -130,9 +130,13 @@ def test_grids_are_fitted_to_some_of_many_rows(monkeypatch):
     assert places[-1] >= 20  # whichever rows come first in the table
 
 
-def test_a_stage_starts_on_at_most_32_ordered_bins_an_axis():
+def test_only_many_features_have_their_bins_joined(monkeypatch):
+    """8,192 bins in all, of which few features have enough; never fewer than 32 of a feature."""
+    assert [start.most_bins(p) for p in (1, 32, 100, 256, 1000)] == [8192, 256, 81, 32, 32]
     data = wide_data(n=3_000, n_bins=100)
-    starts = StageStarts(data, options(directions=(0, 0, 0)), axis_hashes(data))
-    n_ordered = starts._data.bins.n_ordered
-    assert 16 < n_ordered[0] <= 32
-    assert list(n_ordered[1:]) == [0, 5]
+    for in_all, lowest, highest in ((300, 100, 100), (150, 33, 50), (3, 16, 32)):
+        monkeypatch.setattr(start, "GRID_BINS", in_all)
+        starts = StageStarts(data, options(directions=(0, 0, 0)), axis_hashes(data))
+        n_ordered = starts._data.bins.n_ordered
+        assert lowest <= n_ordered[0] <= highest
+        assert list(n_ordered[1:]) == [0, 5]
