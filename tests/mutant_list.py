@@ -977,7 +977,7 @@ POWER = Group(
         ("curvature * (times - 1.0)", "curvature * times"),
         ("2.0 * np.maximum(rows, 0.0)", "np.maximum(rows, 0.0)"),
         ("self.power >= 2.0 and smallest == 0.0", "self.power > 2.0 and smallest == 0.0"),
-        ("(offset - largest) * (1.0 - self.power)", "offset - largest"),
+        ("offset * (1.0 - self.power), offset", "offset, offset"),
         ("mean ** (1.0 - 0.5 * self.power)", "mean ** (1.0 - self.power)"),
         ("times - 1.0, 20.0)", "times - 1.0, 30.0)"),
         ("return max(found, 1.0)", "return found"),
@@ -1045,9 +1045,8 @@ FORMS = Group(
     ("tests/fitting/test_growth.py",),
     (
         ("self.may_have_effects and not", "not"),
-        ("return (self.must_have_effects,)", "return (False,)"),
-        ("self.loss == LOG_LOSS and not self.has_many_classes", "self.loss == LOG_LOSS"),
-        ("self.loss == LOG_LOSS and not self.has_many_classes", "not self.has_many_classes"),
+        ("if is_open else (self.must_have_effects,)", "if is_open else (False,)"),
+        ("self.loss != LOG_LOSS or self.has_many_classes", "self.has_many_classes"),
     ),
     compiled=True,
 )

@@ -107,6 +107,10 @@ def test_names_of_files_and_columns_are_no_data(tmp_path):
             TSLRegressor(n_stages=1).fit(file, Y)
     with pytest.raises(TypeError, match="offset must be numbers, one for each row, got 'years'"):
         TSLRegressor(n_stages=1).fit(X, Y, offset="years")
+    with pytest.raises(
+        ValueError, match=r"offset must be of a size of at most 1e\+303, got 1e\+308"
+    ):
+        TSLRegressor(n_stages=1).fit(X, Y, offset=np.full(len(Y), -1e308))
     model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0).fit(X, Y)
     with pytest.raises(TypeError, match=r"path must be that of a file, as a text or .* got array"):
         write_report(model, X, Y)

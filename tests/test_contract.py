@@ -59,6 +59,20 @@ def test_check_estimator():
     assert len(ours) >= 50
 
 
+def test_losses_that_take_no_negative_target_say_so():
+    tags = [
+        TSLRegressor(loss=loss).__sklearn_tags__().target_tags.positive_only
+        for loss in ("squared_error", "poisson", "gamma", "tweedie", "quantile")
+    ]
+    assert tags == [False, True, True, True, False]
+
+
+def test_sparse_columns_are_told_to_be_so():
+    frame = pd.get_dummies(pd.Series(["a", "b"] * 20), sparse=True)
+    with pytest.raises(TypeError, match=r"got Sparse\[bool, False\]; make it dense first"):
+        TSLRegressor(n_stages=1).fit(frame, np.arange(40.0))
+
+
 def test_pipeline_and_column_transformer(data):
     X, y = data
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(d=np.where(X[:, 0] > 0, "up", "down"))

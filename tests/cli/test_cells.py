@@ -459,6 +459,18 @@ def test_records_are_cut_where_they_end(monkeypatch, block, ending):
     assert [row for row, _ in parts] == list(np.cumsum([0] + [p.num_rows for _, p in parts])[:-1])
 
 
+@pytest.mark.parametrize("block", [1, 1 << 20])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n\n"])
+def test_an_empty_line_of_one_column_is_a_missing_cell(monkeypatch, block, ending, end):
+    monkeypatch.setattr("seplearn.cli.csv_text._BLOCK_BYTES", block)
+    monkeypatch.setattr("seplearn.cli.csv_text._SEEN_FIRST", block)
+    source = ("x\n1\n\n3" + end).replace("\n", ending).encode()
+    read = CsvText(io.BytesIO(source), "t.csv")
+    whole = pa.concat_tables([part for _, part in read.parts(["x"])])
+    assert whole["x"].to_pylist() == ["1", "", "3"]
+
+
 def test_texts_of_a_part_of_a_table_get_memory_of_their_own():
     # Where an array begins inside another, if_else of pyarrow 17 to 22 made bad offsets.
     whole = pa.chunked_array([["north", "south", "", "west"], ["east", None]])

@@ -504,6 +504,19 @@ def test_records_that_do_not_fit_are_refused():
             damaged = kind("recalibrate", wrong, "r")
         with pytest.raises(ValueError, match="not a valid seplearn model"):
             model.edit().replay([damaged])
+    for far in (
+        {"intercept": -1e308},
+        {"products": [[1.0, 709.0]] * len(scales[0].arguments["products"])},
+    ):
+        damaged = kind("recalibrate", {**scales[0].arguments, **far}, "r")
+        with pytest.raises(ValueError, match="edits must be scales up to 1e300 in recalibrate"):
+            model.edit().replay([damaged])
+    with pytest.raises(ValueError, match="reason must be a text that says why, got ''"):
+        model.edit().replay([kind("drop_stage", {"stage": 0}, "")])
+    with pytest.raises(TypeError, match="reason must be a text that says why, got 5"):
+        model.edit().replay([kind("drop_stage", {"stage": 0}, 5)])
+    with pytest.raises(TypeError, match="edits must be records with their arguments by name"):
+        model.edit().replay([kind("drop_stage", None, "r")])
     with pytest.raises(TypeError, match="edits must be records"):
         model.edit().replay(["flatten"])
     edit = model.edit()

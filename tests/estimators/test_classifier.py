@@ -52,6 +52,11 @@ LABELS: dict[str, Any] = {
     "integers": (lambda y: np.where(y, 7, -3), [-3, 7]),
     "bytes of integers": (lambda y: y.astype(np.uint8), [0, 1]),
     "floats": (lambda y: np.where(y, 2.0, 1.0), [1.0, 2.0]),
+    "short floats": (lambda y: np.where(y, 2.0, 1.0).astype(np.float16), [1.0, 2.0]),
+    "large integers": (
+        lambda y: np.where(y, np.uint64(2**64 - 1), np.uint64(3)),
+        [3, 2**64 - 1],
+    ),
     "a pandas Series": (lambda y: pd.Series(words(y), name="bought"), ["no", "yes"]),
     "pandas categories": (lambda y: pd.Series(words(y), dtype="category"), ["no", "yes"]),
     "pandas nullable": (lambda y: pd.Series(y, dtype="boolean"), [False, True]),
@@ -74,6 +79,7 @@ def test_labels_of_every_kind_give_the_same_model(data, fitted, kind, tmp_path):
         model.predict(X), np.array(classes)[fitted.predict(X).astype(int)]
     )
     assert model.score(X, make(y)) == fitted.score(X, y)
+    assert model.evaluate(X, make(y)).scores["accuracy"] == pytest.approx(fitted.score(X, y))
     model.save(tmp_path / "model.tsl")
     again = load_model(tmp_path / "model.tsl")
     assert again.classes_.tolist() == classes
@@ -139,6 +145,38 @@ def test_balanced_weights_are_those_made_by_hand(data):
     assert np.average(shares, weights=weight) == pytest.approx(0.5, abs=0.02)
     plain = TSLClassifier(**QUICK).fit(X, rare).predict_proba(X)[:, 1]
     assert plain.mean() == pytest.approx(rare.mean(), abs=0.02)
+
+
+def test_balanced_weights_are_those_of_the_rows_that_count(data):
+    X, y = data
+    weight = np.where((np.arange(400) % 2 == 0) & y, 0.0, 1.5)
+    model = TSLClassifier(**QUICK, class_weight="balanced")
+    one = model.fit(X, y, sample_weight=weight).predict_proba(X)
+    used = weight > 0
+    other = model.fit(X[used], y[used], sample_weight=weight[used]).predict_proba(X)
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+@pytest.mark.parametrize("given", ["balanced", {0: 1, 1: 9}, {0: 2, 1: 2}])
+def test_weights_of_classes_make_nothing_of_noise(given):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(300, 3)), (rng.random(300) < 0.1).astype(int)
+    with pytest.warns(UserWarning, match="no stage improves on a constant"):
+        model = TSLClassifier(n_stages=2, random_state=0, class_weight=given).fit(X, y)
+    assert np.ptp(model.predict_proba(X)[:, 1]) == 0.0
+
+
+def test_copies_of_rows_are_weights_where_the_size_is_chosen():
+    """Copies that were on both sides of a fold would be known by heart."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    y = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=150) > 0.0
+    times = rng.integers(1, 4, len(y))
+    model = TSLClassifier(n_stages=2, random_state=0)
+    one = model.fit(X, y, sample_weight=times).predict_proba(X)
+    other = model.fit(np.repeat(X, times, axis=0), np.repeat(y, times)).predict_proba(X)
+    assert np.ptp(one) > 0.1
+    np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
 def test_a_class_that_is_not_weighed_counts_once(data):
@@ -312,8 +350,10 @@ def test_copies_and_threads_predict_the_same_bits(data, fitted):
 def test_two_classes_start_with_main_effects_and_several_ask_which_form(data):
     X, y = data
     options = QUICK | {"early_stopping": True, "n_stages": 1}
-    (path,) = TSLClassifier(**options).fit(X, words(y)).size_paths_
+    constant, path = TSLClassifier(**options).fit(X, words(y)).size_paths_
+    assert (constant.main_effects, len(constant.losses), constant.chosen) == (False, 1, None)
     assert path.main_effects
+    assert len(path.losses) == 2
     assert path.chosen is not None
     three = np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.6]))
     paths = TSLClassifier(**options).fit(X, three).size_paths_

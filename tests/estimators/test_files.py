@@ -210,6 +210,7 @@ GOOD = {"x": [1.0, 2.0, 3.0, 4.0], "y": [1.0, 2.0, 2.0, 1.0]}
         (GOOD, {"sample_weight": "y"}, r"sample_weight must be another column than target"),
         (GOOD, {"features": ["y"]}, r"features must not have the column of target"),
         (GOOD, {"features": []}, r"features must have at least one column"),
+        (GOOD, {"features": ["x", "x"]}, r"features must name a column once, got 'x' twice"),
     ],
 )  # fmt: skip
 def test_one_error_that_names_the_file(tmp_path, spill_folder, second, keywords, message):
@@ -219,6 +220,12 @@ def test_one_error_that_names_the_file(tmp_path, spill_folder, second, keywords,
     with pytest.raises(ValueError, match=message):
         model.fit_files(f"{tmp_path}/*.parquet", **({"target": "y"} | keywords))
     assert not hasattr(model, "model_")
+
+
+def test_a_huge_offset_is_named(tmp_path, spill_folder):
+    path = written(tmp_path, "a.parquet", x=[1.0, 2.0], y=[1.0, 2.0], o=[1.0, 1e305])
+    with pytest.raises(ValueError, match=r"'o' must hold numbers of a size of at most 1e\+303"):
+        TSLRegressor().fit_files(path, target="y", offset="o")
 
 
 def test_a_negative_weight_is_named(tmp_path, spill_folder):

@@ -249,6 +249,13 @@ def test_names_of_fields_are_names_of_c_and_differ():
     assert all(field.isidentifier() for field in fields)
 
 
+def test_names_of_fields_are_no_macros():
+    macros = ["INTERCEPT", "LARGEST", "N_PARTS", "N_NAMES_3", "RAND_MAX", "M_PI", "EXIT_FAILURE"]
+    assert _field_names(macros) == [f"x{j}_{name}" for j, name in enumerate(macros)]
+    usual = ["AGE", "MEDV", "M", "W", "N", "Intercept"]
+    assert _field_names(usual) == usual
+
+
 def test_other_languages_are_refused():
     with pytest.raises(ValueError, match="language must be one of 'python', 'c', 'javascript'"):
         model("identity").to_source("cobol")

@@ -224,6 +224,7 @@ def test_sums_of_many_terms_are_not_nested_deeply():
         ({"table": ""}, ValueError, "table must be a name"),
         ({"explain": 1}, TypeError, "explain must be True or False, got 1"),
         ({"keep": "id"}, TypeError, "keep must be a sequence of names of columns, got 'id'"),
+        ({"keep": None}, TypeError, "keep must be a sequence of names of columns, got None"),
         ({"keep": ["sum"]}, ValueError, "keep must be names that predictions do not have"),
         ({"keep": ["a\0"]}, ValueError, "names of columns must be texts that SQL can write"),
     ],
@@ -239,6 +240,40 @@ def test_features_that_differ_by_case_alone_are_refused_where_columns_cannot():
     assert '"A"' in fitted.to_sql("t", "postgresql")
     with pytest.raises(ValueError, match="which sqlite ignores, got 'a' and 'A'"):
         fitted.to_sql("t", "sqlite")
+
+
+@pytest.mark.parametrize("dialect", list(RUN))
+def test_a_column_that_is_not_there_is_missed(dialect):
+    """SQLite takes a name in double quotes for a text where no column has it."""
+    X, frame = given_rows()
+    fitted = model("identity")
+    used = fitted.model_.bins
+    j = next(j for stage in fitted.stages_ for j in stage.features(used))
+    query = fitted.to_sql('ta"ble', dialect)
+    with pytest.raises(Exception, match=r"no such column|not found"):
+        RUN[dialect](query, frame.drop(columns=X.columns[j]))
+    with pytest.raises(Exception, match=r"no such column|not found"):
+        RUN[dialect](fitted.to_sql('ta"ble', dialect, keep=["nowhere"]), frame)
+
+
+def test_columns_of_the_result_are_told_apart():
+    X = pd.DataFrame({"x": np.arange(60.0)})
+
+    def of(*labels):
+        return TSLClassifier(**QUICK).fit(X, np.resize(np.array(labels, dtype=object), 60))
+
+    with pytest.raises(ValueError, match=r"sqlite tells apart, got 'probability of A' and"):
+        of("A", "a").to_sql("t", "sqlite")
+    assert "probability of A" in of("A", "a").to_sql("t", "postgresql")
+    with pytest.raises(ValueError, match="bigquery tells apart, got 'probability of a_b' and"):
+        of("a.b", "a/b").to_sql("t", "bigquery")
+    with pytest.raises(ValueError, match=r"must have names of SQL, got 'probability of a\\x00b'"):
+        of("a\0b", "c").to_sql("t", "sqlite")
+    with pytest.raises(ValueError, match="sqlite tells apart, got 'Prediction' and 'prediction'"):
+        of("a", "b").to_sql("t", "sqlite", keep=["Prediction"])
+    large = TSLClassifier(**QUICK).fit(X, np.resize(np.array([1, 2**64 - 1], np.uint64), 60))
+    with pytest.raises(ValueError, match="labels of classes must be texts, or numbers of 64 bits"):
+        large.to_sql("t", "sqlite")
 
 
 def test_a_score_is_computed_once_where_a_database_would_repeat_it():

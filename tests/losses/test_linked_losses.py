@@ -180,6 +180,8 @@ def test_a_constant_with_offsets_far_from_zero_is_a_number(loss):
     near = loss.constant(target, weight, offset)
     for shift in (-600.0, 600.0):
         assert loss.constant(target, weight, offset + shift) == pytest.approx(near - shift)
+    for size in (1e4, 1e10, 1e150):  # the row with the largest offset decides, or the smallest
+        assert np.isfinite(loss.constant(target, weight, size * offset))
 
 
 def test_a_constant_of_yes_alone_is_finite():

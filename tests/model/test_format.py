@@ -442,8 +442,16 @@ def test_numbered_columns_are_found_after_loading(tmp_path):
         [{"operation": "flatten", "arguments": {"feature": {}}, "reason": "r"}],
         [{"operation": "flatten", "arguments": {"feature": math.nan}, "reason": "r"}],
         [{"operation": "flatten", "arguments": {"feature": [[[[1]]]]}, "reason": "r"}],
+        [{"operation": "make_monotone", "arguments": {}, "reason": "r"}],
+        [{"operation": "make_monotone", "arguments": {"feature": "a"}, "reason": "r"}],
+        [{"operation": "make_monotone", "reason": "r",
+          "arguments": {"feature": ["a"], "direction": 1}}],
+        [{"operation": "make_monotone", "reason": "r",
+          "arguments": {"feature": "a", "direction": "x"}}],
+        [{"operation": "make_monotone", "reason": "r",
+          "arguments": {"feature": "a", "direction": 0}}],
     ],
-)
+)  # fmt: skip
 def test_records_of_edits_are_not_believed(edits):
     with pytest.raises(ModelFormatError):
         read_edits(edits)

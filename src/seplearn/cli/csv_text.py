@@ -104,7 +104,14 @@ class CsvText:
             if self._records.end(self._ahead + b"\n") <= end:
                 raise self._unclosed(f"row {row} or later")
         block, self._ahead = self._ahead[:end], self._ahead[end:]
+        if self._at_end and self._has_one_column:  # after the last row there may be empty lines
+            block = block.rstrip(b"\r\n")
         return block
+
+    @property
+    def _has_one_column(self) -> bool:
+        """Whether an empty line is a row whose only cell is missing."""
+        return len(self.names) == 1
 
     def _read_on(self, where: str) -> None:
         if len(self._ahead) > _LONGEST_RECORD:
@@ -140,7 +147,9 @@ class CsvText:
                     column_names=names, use_threads=False, block_size=max(len(block), 64)
                 ),
                 parse_options=arrow_csv.ParseOptions(
-                    delimiter=self.delimiter, newlines_in_values=True
+                    delimiter=self.delimiter,
+                    newlines_in_values=True,
+                    ignore_empty_lines=not self._has_one_column,
                 ),
                 convert_options=arrow_csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.string()),

@@ -225,5 +225,7 @@ def _frame_of(X: Any, values: Any) -> Any:
     import pandas as pd
 
     if values.ndim == 1:
-        return pd.Series(values, index=X.index[: len(values)])
+        # Texts are objects to NumPy, of which pandas may make texts again, but not of none at all.
+        kind = "str" if values.dtype == object else values.dtype
+        return pd.Series(values, index=X.index[: len(values)], dtype=kind)
     return pd.DataFrame(values, index=X.index[: len(values)])

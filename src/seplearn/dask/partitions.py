@@ -17,7 +17,7 @@ from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.table.binning import Axis, code_type
 from seplearn.table.columns import Table, open_table, read_target
 from seplearn.table.summaries import Summary, add_rows, empty_summaries, merge_all
-from seplearn.table.training import WeightUnit, check_known, positive_shares
+from seplearn.table.training import WeightUnit, check_known, check_offset_size, positive_shares
 
 
 @contextmanager
@@ -72,6 +72,8 @@ def _numbers(name: str, values: Any) -> FloatArray:
         rule = "finite numbers" + " that are not negative" * (name == "sample_weight")
         row = int(strange[0])
         raise ValueError(f"{name} must hold {rule}, got {numbers[row]} in row {row}")
+    if name == "offset":
+        check_offset_size(name, numbers)
     return numbers
 
 
@@ -97,7 +99,8 @@ def look(part: Partition, classes: bool) -> Look | None:
         return None
     with _naming(part.number):
         kinds = tuple(table.is_categorical(j) for j in range(table.n_columns))
-        labels = distinct_labels(part.columns["y"]) if classes else None
+        weight = part.columns.get("sample_weight")
+        labels = distinct_labels(part.columns["y"], weight) if classes else None
     largest = float(part.columns["sample_weight"].max()) if "sample_weight" in part.columns else 1.0
     group_type = part.columns["groups"].dtype if "groups" in part.columns else None
     return Look(
@@ -109,7 +112,7 @@ def look(part: Partition, classes: bool) -> Look | None:
 def distinct_labels(
     labels: NDArray[Any], counts: FloatArray | None = None
 ) -> tuple[NDArray[Any], FloatArray]:
-    """The labels there are, sorted, and how many rows have each, of which there are one or more."""
+    """The labels there are, sorted, and how many rows have each, or how much these weigh."""
     if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
         raise TypeError(OF_ONE_KIND)
     found, place = np.unique(labels, return_inverse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -31,6 +32,7 @@ from seplearn.table.training import training_rows
 
 MAIN = "main"
 _SHOWN_LEVELS = 20
+_LARGEST_SCALE = math.log(1e300)  # of what an edit leaves: products and sums of it are numbers
 _ROUNDING = 1e-9  # by which a curve may leave its direction and be put back
 _SHARE = Interval(0.001, 1.0)
 
@@ -323,6 +325,9 @@ class Edit:
             if record.operation not in _OPERATIONS:
                 rule = f"of one of the operations {list(_OPERATIONS)}"
                 raise out_of_range("edits", rule, record.operation)
+            if not isinstance(record.arguments, Mapping):
+                raise wrong_type("edits", "records with their arguments by name", record.arguments)
+            check_reason(record.reason)
         before = self._model, list(self._done)
         try:
             for record in records:
@@ -358,6 +363,7 @@ class Edit:
             rule = f"for a model with {len(scales.products)} products in recalibrate"
             raise out_of_range("edits", rule, n_products)
         self._rescale(scales, count(given["n_rows"]), class_)
+        _check_numbers(self._one_sum("class_", class_))
 
     @property
     def stage_names(self) -> Any:
@@ -409,7 +415,7 @@ class Edit:
         if any(own is None for _, _, own in self._done):
             check_reason(reason)
         records = [
-            EditRecord(operation, arguments, own or str(reason))
+            EditRecord(operation, arguments, str(reason) if own is None else own)
             for operation, arguments, own in self._done
         ]
         edits = (*self._model.edits, *records)
@@ -652,6 +658,19 @@ def _sign_and_scale(pair: Any) -> list[float]:
     sign, scale = (finite(value) for value in pair)
     require(sign in (-1.0, 0.0, 1.0), "sign of a scale of an edit")
     return [sign, scale]
+
+
+def _check_numbers(model: SeparationModel) -> None:
+    """Raise where scales of a record leave a model whose predictions would be no numbers."""
+    levels = [abs(model.intercept)]
+    if model.effects is not None:
+        levels.append(float(np.abs(model.effects).max()))
+    logs = [branch.log_scale for stage in model.stages for branch in stage.branches]
+    largest = max([*(math.log(max(level, 1e-300)) for level in levels), *logs])
+    if not largest <= _LARGEST_SCALE:
+        raise out_of_range(
+            "edits", "scales up to 1e300 in recalibrate", math.exp(min(largest, 709))
+        )
 
 
 def _limits(limits: Any) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -32,7 +33,7 @@ from seplearn.estimators.files import (
     stored_rows,
 )
 from seplearn.estimators.rows import Asked, check_callback, checked_options, fit_data, fit_rows
-from seplearn.fitting.options import LOG_LOSS
+from seplearn.fitting.options import LOG_LOSS, weigh_classes
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.losses import LogLoss, Loss
@@ -192,10 +193,11 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         labels = labels_of(y)
         classes, numbers = numbered(labels)
         self._check_classes(classes, offset)
-        counts = np.bincount(numbers.astype(np.int64)).astype(np.float64)
-        weights = class_weights(self.class_weight, classes, counts)
         rows = training_rows(X, numbers, sample_weight, groups, offset)
         check_all_weighed(np.unique(rows.y).astype(np.int64), classes)
+        weights = class_weights(
+            self.class_weight, classes, weigh_classes(rows.y, rows.weight, len(classes))
+        )
         rows = rows._replace(weight=rows.weight * weights[rows.y.astype(np.int64)])
         warn_of_target(rows.table, y)
         schema = Schema.of(rows.table, name)
@@ -307,14 +309,18 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         columns = FeatureRows(rows, roles.check(rows))
         schema = columns.schema(roles)
         given = read_outcomes(rows, roles, spill, classes=True)
-        classes, numbers, counts = _numbered_anew(given)
+        classes, numbers = _numbered_anew(given)
         self._check_classes(classes, roles.offset)
         held_out = None
         if eval_set is not None:
             held_out = class_eval_rows(eval_set, schema, classes, roles.offset is not None)
         start = self._start_of_classes(schema, classes)
-        weights = class_weights(self.class_weight, classes, counts)
         outcomes = columns.used(given, spill)
+        masses = np.zeros(len(classes))
+        masses[numbers.astype(np.int64)] = blocked_sum(
+            partial(weigh_classes, n_classes=len(classes)), outcomes.y, outcomes.weight
+        )
+        weights = class_weights(self.class_weight, classes, masses)
         weighed = outcomes.relabelled(numbers, weights)
         check_all_weighed(weighed, classes)
         options, categorical = checked_options(
@@ -537,9 +543,24 @@ def labels_of(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
     if values.dtype.kind in "mM":
         raise TypeError("y must have labels that are strings, booleans or numbers, got dates")
     if known:
-        check_classification_targets(np.array(known) if may_be_missing else values)
+        check_classification_targets(_in_their_type(known, values) if may_be_missing else values)
+    if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):
+        values = _as_doubles(values)
     labels: NDArray[Any] = values.astype(object) if values.dtype.kind == "U" else values
     return labels
+
+
+def _as_doubles(values: NDArray[Any]) -> NDArray[Any]:
+    """Labels of short or long floats as those that files can hold."""
+    doubles = values.astype(np.float64)
+    if (doubles != values).any():
+        raise ValueError(f"y must have labels that are floats of 64 bits, got {values.dtype}")
+    return doubles
+
+
+def _in_their_type(known: list[Any], values: NDArray[Any]) -> NDArray[Any]:
+    """Labels as an array of the type they came in: large integers must not become floats."""
+    return np.array(known, dtype=None if values.dtype.kind == "O" else values.dtype)
 
 
 def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], FloatArray]:
@@ -574,21 +595,19 @@ def _check_offset(offset: Any, n_classes: int) -> None:
         )
 
 
-def _numbered_anew(given: Outcomes) -> tuple[NDArray[Any], FloatArray, FloatArray]:
-    """The classes, sorted; the number of each label among them; and how many rows have a class."""
+def _numbered_anew(given: Outcomes) -> tuple[NDArray[Any], FloatArray]:
+    """The classes, sorted, and the number of each label among them."""
     assert given.labels is not None
     # More than one row of each, as classes have: labels that are all different look like numbers.
     classes, numbers = numbered(labels_of(np.repeat(given.labels, 3)))
-    order = numbers[::3]
-    counts = np.zeros(len(classes))
-    counts[order.astype(np.int64)] = blocked_sum(
-        lambda y: np.bincount(y.astype(np.int64), minlength=len(classes)), given.y
-    )
-    return classes, order, counts
+    return classes, numbers[::3]
 
 
-def class_weights(given: Any, classes: NDArray[Any], counts: FloatArray) -> FloatArray:
-    """A weight per class, of which so many rows are."""
+def class_weights(given: Any, classes: NDArray[Any], masses: FloatArray) -> FloatArray:
+    """A weight per class, whose rows have such a weight by themselves."""
+    counts = np.where(masses > 0.0, masses, 1.0)  # a class without weight is refused later
+    if (counts % 1.0).any():  # sums of other numbers depend on their order in the last digits
+        counts = np.array([float(f"{share:.12g}") for share in counts / counts.sum()])
     if given is None:
         return np.ones(len(classes))
     if isinstance(given, Mapping):

@@ -32,7 +32,13 @@ from seplearn.table.columns import FrameTable, open_table
 from seplearn.table.files import FilePart, RowFiles
 from seplearn.table.schema import OffsetColumn, Schema
 from seplearn.table.summaries import Summary, add_rows, axes_of, empty_summaries
-from seplearn.table.training import TargetUnit, WeightUnit, group_numbers, total_weight
+from seplearn.table.training import (
+    LARGEST_OFFSET,
+    TargetUnit,
+    WeightUnit,
+    group_numbers,
+    total_weight,
+)
 
 
 class _Rule(NamedTuple):
@@ -44,6 +50,10 @@ class _Rule(NamedTuple):
 
 _FINITE = _Rule("finite numbers", lambda _: True)
 _NOT_NEGATIVE = _Rule("finite numbers that are not negative", lambda values: values >= 0.0)
+_OFFSETS = _Rule(
+    f"numbers of a size of at most {LARGEST_OFFSET:g}",
+    lambda values: np.abs(values) <= LARGEST_OFFSET,
+)
 _POSITIVE = _Rule("positive numbers, as an exposure", lambda values: values > 0.0)
 
 
@@ -79,8 +89,10 @@ class Roles:
             raise wrong_type("features", "a list of names of columns", self.features)
         else:
             features = list(self.features)
-        for name in features:
+        for k, name in enumerate(features):
             files.check_column("features", name)
+            if name in features[:k]:
+                raise ValueError(f"features must name a column once, got {name!r} twice")
             if name in used:
                 raise ValueError(f"features must not have the column of {used[name]}, got {name!r}")
         if not features:
@@ -223,7 +235,7 @@ class _OutcomeColumns:
         if roles.exposure is not None:
             columns["offset"].append(np.log(_numbers(part, roles.exposure, _POSITIVE)))
         elif roles.offset is not None:
-            columns["offset"].append(_numbers(part, roles.offset))
+            columns["offset"].append(_numbers(part, roles.offset, _OFFSETS))
         if roles.groups is not None:
             columns["groups"].append(self._groups.numbers(part, roles.groups))
 

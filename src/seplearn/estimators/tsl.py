@@ -107,6 +107,11 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
     def _loss(self) -> Loss:
         return LOSSES[self.loss].with_shape(float(self.power), float(self.quantile))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.loss in ("poisson", "gamma", "tweedie")
+        return tags
+
     @classmethod
     def paper(cls, n_stages: int | None = None, **overrides: Any) -> Self:
         """The estimator of the paper: its scalars, no constant, 200 grids (500 above 2 stages).

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from seplearn._errors import out_of_range, wrong_type
@@ -21,6 +21,9 @@ _SMALLEST_LOG = -708.0  # PostgreSQL refuses an exponential below the smallest n
 _LARGEST = 1.7976931348623157e308
 _TERMS_TOGETHER = 50  # SQLite refuses expressions that are nested deeper than 1000
 _RANGES_TOGETHER = 16
+# The table, in the innermost query: a name beside it is never taken for a text, as SQLite takes one
+# in double quotes that no column has.
+_SOURCE = "source_rows"
 _OWN_NAMES = ("prediction", "intercept", "offset", "sum")
 _OWN_BEGINNINGS = ("stage ", "main effect of ", "probability of ", "sum of ", "intercept of ")
 
@@ -145,25 +148,31 @@ def to_sql(
     own = DIALECTS[dialect]
     source = ".".join(own.identifier(part) for part in _table_parts(table))
     _check_names(plain, own, dialect, keep)
+    own_columns = replace(own, identifier=lambda name: f"{_SOURCE}.{own.identifier(name)}")
     kept = [(f"keep_{k}", name) for k, name in enumerate(keep)]
     carried = [(alias, alias) for alias, _ in kept]
     if plain["offset"] is not None:
         carried.append(("offset_value", "offset_value"))
     told_later = [*_carried_effects(plain), *_carried_stages(plain)] if explain else []
     layers = [
-        [*((alias, own.identifier(name)) for alias, name in kept), *_values(plain, own)],
+        [
+            *((alias, own_columns.identifier(name)) for alias, name in kept),
+            *_values(plain, own_columns),
+        ],
         [*carried, *_effects(plain, own), *_logs(plain, own)],
         [*carried, *_carried_effects(plain), *_stages(plain, own)],
         [*carried, *told_later, *_totals(plain, own)],
     ]
     if plain["link"] == "softmax":
         layers += _softmax_layers([*carried, *told_later], len(plain["sums"]), own)
-    query = source
+    query = f"{source} AS {_SOURCE}"
     for depth, columns in enumerate(layers):
         query = _select(columns, query, f"layer_{depth}", own.apart if depth else "")
     told = [*_output(plain, own), *(_parts(plain, own) if explain else [])]
-    final = [(own.identifier(name), alias) for alias, name in kept]
-    final += [(own.identifier(_alias(name, dialect)), expression) for name, expression in told]
+    outputs = [*((name, alias) for alias, name in kept)]
+    outputs += [(_alias(name, dialect), expression) for name, expression in told]
+    _check_outputs([name for name, _ in outputs], own, dialect)
+    final = [(own.identifier(name), expression) for name, expression in outputs]
     names = ", ".join(ascii(feature["name"]) for feature in plain["features"])
     head = f"-- Written by seplearn from a fitted model of {names}.\n"
     return head + _select(final, query, None) + "\n"
@@ -180,7 +189,7 @@ def _table_parts(table: str | Sequence[str]) -> list[str]:
 
 
 def _check_names(plain: dict[str, Any], own: Dialect, dialect: str, keep: Sequence[str]) -> None:
-    if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
+    if not isinstance(keep, (list, tuple)) or not all(isinstance(name, str) for name in keep):
         raise wrong_type("keep", "a sequence of names of columns", keep)
     for name in keep:
         if name in _OWN_NAMES or name.startswith(_OWN_BEGINNINGS):
@@ -197,6 +206,21 @@ def _check_names(plain: dict[str, Any], own: Dialect, dialect: str, keep: Sequen
                 f"names of features must differ by more than their case, which {dialect} ignores, "
                 f"got {other!r} and {name!r}"
             )
+
+
+def _check_outputs(names: Sequence[str], own: Dialect, dialect: str) -> None:
+    """Raise where columns of the result, some named after classes, cannot be told apart."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if not _can_be_named(name):
+            raise ValueError(f"columns of the result must have names of SQL, got {name!r}")
+        folded = name.casefold() if own.ignores_case else name
+        if folded in seen:
+            raise ValueError(
+                f"columns of the result must have names that {dialect} tells apart, got "
+                f"{seen[folded]!r} and {name!r}"
+            )
+        seen[folded] = name
 
 
 def _can_be_named(text: str) -> bool:
@@ -397,6 +421,8 @@ def _label(label: Any, own: Dialect) -> str:
         return literal
     if isinstance(label, bool):
         return "TRUE" if label else "FALSE"
+    if isinstance(label, int) and not -(2**63) <= label < 2**63:
+        raise ValueError(f"labels of classes must be texts, or numbers of 64 bits, got {label}")
     return own.real(label) if isinstance(label, float) else str(label)
 
 

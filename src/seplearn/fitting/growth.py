@@ -162,6 +162,8 @@ class _Forms:
         for growth, fits in zip(self.growths, started, strict=True):
             growth.fits = fits
         self._measure(self.growths)
+        if len(self.growths) > 1 and not self._options.grows_products_alone:
+            self.growths[0].is_over = True  # a constant, for main effects to be better than
 
     def grow(self, on_stage: OnStage) -> bool:
         """One more stage wherever more may bring something; whether there may be another one."""

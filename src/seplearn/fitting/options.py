@@ -63,17 +63,20 @@ class FitOptions(TSLParameters):
 
     @property
     def forms(self) -> tuple[bool, ...]:
-        """With main effects, or without: the forms that rows held out choose among.
+        """With main effects, or without: the forms that rows held out choose among."""
+        is_open = self.may_have_effects and not self.must_have_effects and self.start is None
+        return (False, True) if is_open else (self.must_have_effects,)
+
+    @property
+    def grows_products_alone(self) -> bool:
+        """Whether the form without main effects grows beside the other, or stays a constant.
 
         Log-odds of yes and no are a sum by custom, and nearly always by the rows too: growing
         products alone beside it took 1.7 times the time, for the same log-loss (8 tables, 6 splits
         inside training parts: main effects first had 0.992 of it). Of several classes main
         effects first had 1.2 times the loss.
         """
-        is_open = self.may_have_effects and not self.must_have_effects and self.start is None
-        if not is_open:
-            return (self.must_have_effects,)
-        return (True,) if self.loss == LOG_LOSS and not self.has_many_classes else (False, True)
+        return self.loss != LOG_LOSS or self.has_many_classes
 
     @property
     def loss_function(self) -> Loss:

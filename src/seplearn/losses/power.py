@@ -18,6 +18,7 @@ _NONE_SEEN = math.log(10.0)  # a mean of which nothing is seen one time in ten
 _LARGEST_LOG_ERROR = 5.0  # of a mean: beyond it a band says nothing
 _LEAST_DIGITS, _LARGEST_DIGITS = -12.0, 100.0  # powers of ten of what a row counts
 _MOST_DIGITS = 303.0  # of a mean whose log is a sum within its bounds
+_LEAST_MEAN = 1e-300  # whose log is a number
 _LARGEST_RATIO = 1e100  # of a target to its prediction: squares of weights stay numbers
 
 
@@ -65,11 +66,11 @@ class PowerDeviance(Loss):
 
     def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
         """The log of what sets the sum of the gradients to zero, which has a closed form."""
-        largest = float(offset.max())
-        scale = np.exp((offset - largest) * (1.0 - self.power))
-        top = float(np.average(target * scale, weights=weight))
-        bottom = float(np.average(scale * np.exp(offset - largest), weights=weight))
-        return math.log(top / bottom) - largest
+        of_top, of_bottom = offset * (1.0 - self.power), offset * (2.0 - self.power)
+        high, low = float(of_top.max()), float(of_bottom.max())  # the largest terms become one
+        top = float(np.average(target * np.exp(of_top - high), weights=weight))
+        bottom = float(np.average(np.exp(of_bottom - low), weights=weight))
+        return math.log(max(top, _LEAST_MEAN) / bottom) + (high - low)
 
     def working(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> Working:
         mean = self.link.inverse(eta)

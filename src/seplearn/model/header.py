@@ -89,6 +89,10 @@ def _edit(values: Any) -> EditRecord:
     require(type(operation) is str and operation.isidentifier(), "name of an edit")
     require(type(reason) is str and bool(reason.strip()), "reason of an edit")
     require(isinstance(arguments, dict), "arguments of an edit")
+    if operation == "make_monotone":  # whose arguments later edits keep to
+        direction = arguments.get("direction")
+        known = type(arguments.get("feature")) is str and type(direction) is int
+        require(known and direction in (-1, 1), "arguments of an edit")
     return EditRecord(operation, {k: _argument(v, _DEEPEST) for k, v in arguments.items()}, reason)
 
 

@@ -223,7 +223,9 @@ class FrameTable:
             return not _all_numbers(column.to_list())
         if column.null_count() == len(column):  # a column without values has no type
             return False
-        raise TypeError(f"{self.label(j)} must hold numbers or categories, got {kind}")
+        own = str(getattr(column.to_native(), "dtype", kind))
+        dense = "; make it dense first" if "Sparse" in own else ""
+        raise TypeError(f"{self.label(j)} must hold numbers or categories, got {own}{dense}")
 
     def numbers(self, j: int) -> FloatArray:
         column = self._columns[j]

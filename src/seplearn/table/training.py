@@ -27,6 +27,7 @@ from seplearn.table.schema import Schema
 
 # Products of a model may be some powers of ten larger than the target.
 _SMALLEST_TARGET, _LARGEST_TARGET = 1e-303, 1e303
+LARGEST_OFFSET = _LARGEST_TARGET  # beside larger ones no sum of curves is a number
 MOST_PER_ROW = 10.0  # weights of a larger mean are no numbers of rows
 _LEVEL_TAKEN_OFF = 1e6  # standard deviations: from here on more than six of 16 digits are lost
 
@@ -68,7 +69,15 @@ def read_offset(offset: Any, n_rows: int) -> FloatArray | None:
         raise ValueError(
             "offset must hold finite numbers, got NaN or infinity; of an exposure it is the log"
         )
+    check_offset_size("offset", numbers)
     return numbers
+
+
+def check_offset_size(name: str, numbers: FloatArray) -> None:
+    """Raise for offsets beside which no sum of curves would be a number."""
+    size = float(np.abs(numbers).max(initial=0.0))
+    if size > LARGEST_OFFSET:
+        raise out_of_range(name, f"of a size of at most {LARGEST_OFFSET:g}", size)
 
 
 def known_rows(X: Any, y: Any, sample_weight: Any, offset: Any = None) -> TrainingRows:

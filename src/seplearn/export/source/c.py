@@ -24,6 +24,11 @@ _KEYWORDS = frozenset({
     "while", "wchar_t", "and", "or", "not", "xor", "linux", "errno", "NULL", "NAN",
     "INFINITY", "EOF", "stdin", "stdout", "stderr",
 })  # fmt: skip
+# Macros of the file itself and of the headers it includes.
+_MACROS = re.compile(
+    r"N_(FEATURES|PARTS|CLASSES|NAMES_\d+)|INTERCEPT|LARGEST(_LOG|_SUM)?|RAND_MAX|MB_CUR_MAX"
+    r"|(EXIT|FP|HUGE|M|MATH)_[A-Z0-9_]+|W(NOHANG|UNTRACED|STOPPED|EXITED|CONTINUED|NOWAIT)"
+)
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-+.,:;=<>()")
 
 _TYPES = """
@@ -400,7 +405,8 @@ def _field_names(names: Sequence[str]) -> list[str]:
     fields: list[str] = []
     for j, name in enumerate(names):
         plain = re.sub(r"[^0-9A-Za-z]+", "_", name).strip("_")[:60]
-        fits = re.match(r"[A-Za-z]", plain) and plain not in _KEYWORDS
+        taken = plain in _KEYWORDS or _MACROS.fullmatch(plain)
+        fits = re.match(r"[A-Za-z]", plain) and not taken
         field = plain if fits else f"x{j}_{plain}".rstrip("_")
         while field in fields:
             field += f"_{j}"
