@@ -85,7 +85,7 @@ def test_control_characters_do_not_act_on_a_terminal(files, tmp_path, monkeypatc
     model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0)
     model.fit(frame[names[:2]], frame["rent"]).save(tmp_path / "m.tsl")
     piped = run("export", tmp_path / "m.tsl", "--sql", "sqlite").stdout
-    assert 'CAST("ar\x1b[31mea" AS REAL)' in piped
+    assert 'CAST(source_rows."ar\x1b[31mea" AS REAL)' in piped
     monkeypatch.setattr("seplearn.cli.export.is_terminal", lambda stream: True)
     assert "\x1b" not in run("export", tmp_path / "m.tsl", "--sql", "sqlite").stdout
 

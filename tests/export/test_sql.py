@@ -122,7 +122,10 @@ def postgresql():
             user = pwd.getpwnam("postgres").pw_name
         except KeyError:
             pytest.skip("PostgreSQL does not start for the superuser, and there is no other user")
-    tools = Path(initdb).parent
+    tools = Path(initdb).resolve().parent
+    psql = shutil.which("psql", path=str(tools)) or shutil.which("psql")
+    if psql is None:
+        pytest.skip("psql is not installed")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         if user is not None:
             shutil.chown(folder, user)
@@ -140,7 +143,7 @@ def postgresql():
         run(initdb, "-D", data, "-U", "tester", "-E", "UTF8", "--auth=trust")
         options = f"-k {folder} -c listen_addresses='' -c fsync=off"
         run(*control, "-o", options, "-l", f"{folder}/log", "start")
-        yield [str(tools / "psql"), "-h", folder, "-U", "tester", "-d", "postgres", "-X", "-q"]
+        yield [psql, "-h", folder, "-U", "tester", "-d", "postgres", "-X", "-q"]
         run(*control, "-m", "immediate", "stop")
 
 
@@ -181,8 +184,8 @@ def test_nan_is_missing_as_null_is():
     frame = pd.DataFrame({"a": [np.nan, 1.0, 2.0] * 100})
     fitted = TSLRegressor(**QUICK).fit(frame, [5.0, 1.0, 2.0] * 100)
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
-    values = "(VALUES ('nan'::DOUBLE), (NULL)) AS t(a)"
-    query = fitted.to_sql("t", "duckdb").replace('FROM "t"', f"FROM {values}")
+    values = "(VALUES ('nan'::DOUBLE), (NULL)) AS source_rows(a)"
+    query = fitted.to_sql("t", "duckdb").replace('FROM "t" AS source_rows', f"FROM {values}")
     found = [row[0] for row in duckdb.connect().execute(query).fetchall()]
     np.testing.assert_allclose(found, [fitted.predict(frame)[0]] * 2, rtol=1e-9)
 
@@ -250,9 +253,10 @@ def test_a_column_that_is_not_there_is_missed(dialect):
     used = fitted.model_.bins
     j = next(j for stage in fitted.stages_ for j in stage.features(used))
     query = fitted.to_sql('ta"ble', dialect)
-    with pytest.raises(Exception, match=r"no such column|not found"):
+    missed = r"no such column|not found|does not have a column"
+    with pytest.raises(Exception, match=missed):
         RUN[dialect](query, frame.drop(columns=X.columns[j]))
-    with pytest.raises(Exception, match=r"no such column|not found"):
+    with pytest.raises(Exception, match=missed):
         RUN[dialect](fitted.to_sql('ta"ble', dialect, keep=["nowhere"]), frame)
 
 
@@ -260,7 +264,7 @@ def test_columns_of_the_result_are_told_apart():
     X = pd.DataFrame({"x": np.arange(60.0)})
 
     def of(*labels):
-        return TSLClassifier(**QUICK).fit(X, np.resize(np.array(labels, dtype=object), 60))
+        return TSLClassifier(**QUICK).fit(X, np.repeat(np.array(labels, dtype=object), 30))
 
     with pytest.raises(ValueError, match=r"sqlite tells apart, got 'probability of A' and"):
         of("A", "a").to_sql("t", "sqlite")
@@ -271,7 +275,7 @@ def test_columns_of_the_result_are_told_apart():
         of("a\0b", "c").to_sql("t", "sqlite")
     with pytest.raises(ValueError, match="sqlite tells apart, got 'Prediction' and 'prediction'"):
         of("a", "b").to_sql("t", "sqlite", keep=["Prediction"])
-    large = TSLClassifier(**QUICK).fit(X, np.resize(np.array([1, 2**64 - 1], np.uint64), 60))
+    large = TSLClassifier(**QUICK).fit(X, np.repeat(np.array([1, 2**64 - 1], np.uint64), 30))
     with pytest.raises(ValueError, match="labels of classes must be texts, or numbers of 64 bits"):
         large.to_sql("t", "sqlite")
 
