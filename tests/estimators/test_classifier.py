@@ -166,19 +166,6 @@ def test_weights_of_classes_make_nothing_of_noise(given):
     assert np.ptp(model.predict_proba(X)[:, 1]) == 0.0
 
 
-def test_copies_of_rows_are_weights_where_the_size_is_chosen():
-    """Copies that were on both sides of a fold would be known by heart."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 3))
-    y = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=150) > 0.0
-    times = rng.integers(1, 4, len(y))
-    model = TSLClassifier(n_stages=2, random_state=0)
-    one = model.fit(X, y, sample_weight=times).predict_proba(X)
-    other = model.fit(np.repeat(X, times, axis=0), np.repeat(y, times)).predict_proba(X)
-    assert np.ptp(one) > 0.1
-    np.testing.assert_allclose(one, other, rtol=1e-6)
-
-
 def test_a_class_that_is_not_weighed_counts_once(data):
     X, y = data
     one = TSLClassifier(**QUICK, class_weight={True: 3.0}).fit(X, y)

@@ -200,8 +200,9 @@ def held_out_parts(
     Rows are dealt out by their content, or by their group: equal rows and rows of one group are
     never on both sides, and the parts do not depend on the order of the rows, nor on the seed of
     the fit: it should matter little. Only copies in a table of few different rows are dealt out
-    among all parts. Where the target is one of a few ``classes``, each part has its share of every
-    class.
+    among all parts; and where the target is one of a few ``classes``, as there are many copies
+    then and each part should have its share of every class. Kept together there, one row with a
+    thousand copies was all that a part had of its class, and a constant was chosen.
     """
     total = float(data.weight.sum())
     keys = row_keys(data, axis_hashes(data)) if groups is None else groups.astype(np.uint64)
@@ -217,10 +218,7 @@ def held_out_parts(
     parts = []
     for _ in range(min(max(math.ceil(_DEALT_ONCE / total), 1), _MOST_DEALS)):
         shuffled = random.permutation(len(distinct))[inverse]
-        if classes and groups is None and not has_copies:
-            first = np.unique(inverse, return_index=True)[1]  # copies stay together
-            position = _spread(data.target[first], shuffled[first])[inverse]
-        elif classes and groups is None:
+        if classes and groups is None:
             position = _spread(data.target, shuffled)
         elif has_copies:
             position = _spread(shuffled, data.target)
