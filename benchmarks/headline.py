@@ -39,7 +39,7 @@ def lines(rows: list[Row]) -> list[str]:
     for name in presets:
         size = _reading(chosen, name)
         against = [_against(errors, name, rival) for rival in rivals]
-        line = [PRESETS[name], *size, *against, _times(times, name)]
+        line = [PRESETS[name], *size, *against, _times(times, errors, name)]
         out.append("| " + " | ".join(line) + " |")
     own = [row for row in rows if row["rival"] in presets and ":" not in row["problem"]]
     return [f"{_about(rivals)} {FRESH.seeds(own)}", "", *out, ""]
@@ -72,9 +72,13 @@ def _against(errors: pd.DataFrame, name: str, rival: str) -> str:
     return f"{np.exp(logs.mean()):.3f} ({(logs < 0).sum()} of {len(logs)})"
 
 
-def _times(times: pd.DataFrame, name: str) -> str:
-    logs = _of_both(times, name, _FAST)
-    return "" if logs.empty else f"{np.exp(logs.mean()):.1f}"
+def _times(times: pd.DataFrame, errors: pd.DataFrame, name: str) -> str:
+    """CPU time over the fast rival's, and on how many tables, if not on all that have an error."""
+    logs, whole = _of_both(times, name, _FAST), _of_both(errors, name, _FAST)
+    if logs.empty:
+        return ""
+    partly = f" (on {len(logs)} of {len(whole)})" if len(logs) < len(whole) else ""
+    return f"{np.exp(logs.mean()):.1f}{partly}"
 
 
 def _reading(rows: list[Row], name: str) -> list[str]:
@@ -117,7 +121,8 @@ def _task_line(name: str, part: Protocol, rows: list[Row]) -> str | None:
     if OURS not in errors:
         return None
     against = [_against(errors, OURS, rival) for rival in _OTHERS]
-    return "| " + " | ".join([f"{name}: {part.score.title}", *against, _times(times, OURS)]) + " |"
+    line = [f"{name}: {part.score.title}", *against, _times(times, errors, OURS)]
+    return "| " + " | ".join(line) + " |"
 
 
 def repeated(rows: list[Row]) -> list[str]:

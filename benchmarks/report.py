@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
@@ -153,15 +154,27 @@ PAPER = Protocol(
 def cells(rows: list[Row], column: str = "rmse") -> pd.DataFrame:
     """(problem, split) by model; NaN where there is no result.
 
-    A time counts only if no other fit ran beside it.
+    A time counts only if no other fit ran beside it, on the machine that most of our fits ran on:
+    times of two machines are not to be compared.
     """
-    alone = column not in _TIMES
-    frame = pd.DataFrame(
-        [row for row in rows if row["status"] == "ok" and (alone or row.get("jobs", 1) == 1)]
-    )
+    chosen = [row for row in rows if row["status"] == "ok"]
+    if column in _TIMES:
+        chosen = _of_one_machine([row for row in chosen if row.get("jobs", 1) == 1])
+    frame = pd.DataFrame(chosen)
     if frame.empty or column not in frame:
         return pd.DataFrame()
     return frame.pivot_table(index=["problem", "split"], columns="model", values=column)
+
+
+def _of_one_machine(rows: list[Row]) -> list[Row]:
+    """The rows of the machine that most of our rows are of."""
+    own = Counter(_processor(row) for row in rows if row["model"] == OURS)
+    usual = own.most_common(1)[0][0] if own else None
+    return [row for row in rows if not own or _processor(row) == usual]
+
+
+def _processor(row: Row) -> str | None:
+    return row.get("machine", {}).get("processor")
 
 
 def log_ratios(table: pd.DataFrame) -> pd.DataFrame:

@@ -183,6 +183,18 @@ def test_a_page_says_which_splits_its_models_have():
     assert report.FRESH.seeds([]) == "Seeds of the splits: none."
 
 
+def test_times_of_another_machine_are_not_compared():
+    rows = preset_rows()
+    for row in rows:
+        row["machine"] = {"processor": "one" if row["rival"] == "seplearn" else "other"}
+    *_, ours, small, _ = headline.lines(rows)
+    assert ours.endswith("| 0.707 (1 of 2) |  |")  # errors are
+    assert small.endswith("| 1.061 (1 of 2) |  |")
+    rows[2]["machine"] = {"processor": "one"}  # the rival on the first table
+    *_, ours, _, _ = headline.lines(rows)
+    assert ours.endswith("| 6.0 (on 1 of 2) |")
+
+
 def test_other_tasks_have_a_line_each():
     """Ours has half of the log-loss for two classes, twice that for three, at thrice the time."""
     rows = [

@@ -137,6 +137,29 @@ def test_several_classes_from_arrays(client, table):
     np.testing.assert_array_equal(model.predict(arrays[0]).compute(), expected.predict(X))
 
 
+def test_classes_are_balanced_by_what_their_rows_weigh(client, tmp_path):
+    """In memory, from files and on a cluster alike; labels that are texts stay such in Parquet."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
+    frame["y"] = np.where(frame["a"] > 0.5, "yes", "no")
+    frame["w"] = np.where(np.arange(300) % 7, rng.uniform(0.1, 3.0, 300), 0.0)
+    X, y, w = frame[["a", "b"]], frame["y"], frame["w"]
+    asked = PARAMETERS | {"n_stages": 1, "class_weight": "balanced"}
+    expected = TSLClassifier(**asked).fit(X, y, sample_weight=w).decision_function(X)
+    for k, part in enumerate((frame[:120], frame[120:])):
+        part.to_parquet(tmp_path / f"{k}.parquet")
+    files = TSLClassifier(**asked).fit_files(f"{tmp_path}/*.parquet", target="y", sample_weight="w")
+    np.testing.assert_array_equal(files.decision_function(X), expected)
+    parts = dd.from_pandas(frame, npartitions=3)
+    model = DaskTSLClassifier(client, **asked)
+    model.fit(parts[["a", "b"]], parts["y"], sample_weight=parts["w"])
+    np.testing.assert_array_equal(model.to_local().decision_function(X), expected)
+    predicted = model.predict(parts[["a", "b"]])
+    assert predicted.dtype == predicted.compute().dtype
+    predicted.to_frame("label").to_parquet(tmp_path / "out")
+    assert set(pd.read_parquet(tmp_path / "out")["label"]) == {"no", "yes"}
+
+
 @pytest.fixture(params=[1, 2, 4])
 def some_workers(cluster, client, request):
     """A cluster of another size for a while."""

@@ -169,7 +169,7 @@ def to_sql(
     for depth, columns in enumerate(layers):
         query = _select(columns, query, f"layer_{depth}", own.apart if depth else "")
     told = [*_output(plain, own), *(_parts(plain, own) if explain else [])]
-    outputs = [*((name, alias) for alias, name in kept)]
+    outputs = [(name, alias) for alias, name in kept]
     outputs += [(_alias(name, dialect), expression) for name, expression in told]
     _check_outputs([name for name, _ in outputs], own, dialect)
     final = [(own.identifier(name), expression) for name, expression in outputs]
