@@ -8,10 +8,10 @@ from tests.compiled import as_kernel
 
 pytestmark = pytest.mark.interpreted
 
-backward_row = as_kernel(banded.backward_row)
-factorise_row = as_kernel(banded.factorise_row)
-forward_row = as_kernel(banded.forward_row)
-inverse_row = as_kernel(banded.inverse_row)
+factorise_two, forward_two = as_kernel(banded.factorise_two), as_kernel(banded.forward_two)
+backward_two, inverse_two = as_kernel(banded.backward_two), as_kernel(banded.inverse_two)
+factorise_four, forward_four = as_kernel(banded.factorise_four), as_kernel(banded.forward_four)
+backward_four, inverse_four = as_kernel(banded.backward_four), as_kernel(banded.inverse_four)
 make_monotone = as_kernel(isotonic.make_monotone)
 
 
@@ -27,36 +27,63 @@ def random_banded(n, q, seed):
     return dense, bands
 
 
-@given(st.integers(1, 12), st.sampled_from([1, 2, 4]), st.integers(1, 3), st.integers(0, 10**6))
-def test_solution_and_inverse_agree_with_dense_algebra(n, q, stride, seed):
-    """Of several matrices that stand interleaved; of one of them for a right side too."""
-    margin = q * stride
-    rows = range(margin, margin + n * stride)
-    bands = np.zeros((q + 1, n * stride + 2 * margin))
-    dense = []
-    for k in range(stride):
-        matrix, own = random_banded(n, q, seed + k)
-        bands[:, margin + k : margin + n * stride : stride] = own
-        dense.append(matrix)
+def in_margins(values, margin):
+    """Rows (of bands) with zeros before and after them."""
+    return np.pad(values, [(0, 0)] * (np.ndim(values) - 1) + [(margin, margin)])
+
+
+def assert_bands_of_inverse(bands, dense):
+    inverse = np.linalg.inv(dense)
+    for k in range(min(len(bands), len(dense))):
+        own = bands[k, : len(dense) - k]
+        np.testing.assert_allclose(own, np.diag(inverse, k), rtol=1e-7, atol=1e-9)
+
+
+@given(st.integers(1, 12), st.integers(0, 10**6))
+def test_two_off_diagonals_agree_with_dense_algebra(n, seed):
+    dense, own = random_banded(n, 2, seed)
+    right = np.random.default_rng(seed + 9).normal(size=n)
+    bands, x = in_margins(own, 2), in_margins(right, 2)
+    pivots, lower = np.zeros(n + 4), np.zeros((3, n + 4))
+    for i in range(2, n + 2):
+        factorise_two(bands, pivots, lower, i, 1)
+        forward_two(lower, x, i)
+    for i in reversed(range(2, n + 2)):
+        backward_two(pivots, lower, x, i)
+        inverse_two(pivots, lower, bands, i, 1)
+    np.testing.assert_allclose(x[2:-2], np.linalg.solve(dense, right), rtol=1e-7, atol=1e-9)
+    assert_bands_of_inverse(bands[:, 2:-2], dense)
+
+
+@given(st.integers(1, 12), st.integers(1, 3), st.integers(0, 10**6))
+def test_interleaved_matrices_are_inverted_each_for_itself(n, stride, seed):
+    matrices = [random_banded(n, 2, seed + k) for k in range(stride)]
+    own = np.stack([bands for _, bands in matrices], axis=2).reshape(3, -1)
+    margin, size = 2 * stride, n * stride
+    bands = in_margins(own, margin)
     pivots, lower = np.zeros(bands.shape[1]), np.zeros_like(bands)
-    x = np.zeros(bands.shape[1])
-    x[list(rows)] = np.random.default_rng(seed + 9).normal(size=len(rows))
-    expected = [np.linalg.solve(dense[0], x[list(rows)])] if stride == 1 else []
-    for i in rows:
-        factorise_row(bands, pivots, lower, i, q, stride)
-        if stride == 1:
-            forward_row(lower, x, i, q)
-    for i in reversed(rows):
-        if stride == 1:
-            backward_row(pivots, lower, x, i, q)
-        inverse_row(pivots, lower, bands, i, q, stride)
-    for solution in expected:
-        np.testing.assert_allclose(x[list(rows)], solution, rtol=1e-7, atol=1e-9)
-    for first, matrix in enumerate(dense):
-        inverse = np.linalg.inv(matrix)
-        own = bands[:, margin + first : margin + n * stride : stride]
-        for k in range(min(q, n - 1) + 1):
-            np.testing.assert_allclose(own[k, : n - k], np.diag(inverse, k), rtol=1e-7, atol=1e-9)
+    for i in range(margin, margin + size):
+        factorise_two(bands, pivots, lower, i, stride)
+    for i in reversed(range(margin, margin + size)):
+        inverse_two(pivots, lower, bands, i, stride)
+    for k, (dense, _) in enumerate(matrices):
+        assert_bands_of_inverse(bands[:, margin + k : margin + size : stride], dense)
+
+
+@given(st.integers(1, 12), st.integers(0, 10**6))
+def test_four_off_diagonals_agree_with_dense_algebra(n, seed):
+    dense, own = random_banded(n, 4, seed)
+    right = np.random.default_rng(seed + 9).normal(size=n)
+    bands, x = in_margins(own, 4), in_margins(right, 4)
+    pivots, lower = np.zeros(n + 8), np.zeros((5, n + 8))
+    for i in range(4, n + 4):
+        factorise_four(bands, pivots, lower, i)
+        forward_four(lower, x, i)
+    for i in reversed(range(4, n + 4)):
+        backward_four(pivots, lower, x, i)
+        inverse_four(pivots, lower, bands, i)
+    np.testing.assert_allclose(x[4:-4], np.linalg.solve(dense, right), rtol=1e-7, atol=1e-9)
+    assert_bands_of_inverse(bands[:, 4:-4], dense)
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=9), st.sampled_from([1.0, -1.0]))

@@ -16,14 +16,14 @@ from tests.problems import random_curves
 
 pytestmark = pytest.mark.interpreted
 
-factor_of = as_kernel(block.factor_of)
 fill_curves = as_kernel(block.fill_curves)
+fill_powers = as_kernel(block.fill_powers)
 fill_system = as_kernel(block.fill_system)
 learn_penalties = as_kernel(block.learn_penalties)
 loss_change = as_kernel(block.loss_change)
 new_block = as_kernel(block.new_block)
 penalty_change = as_kernel(block.penalty_change)
-solve_system = as_kernel(block.solve_system)
+solve_both = as_kernel(block.solve_both)
 start_of = as_kernel(block.start_of)
 
 ANY_STEP = 1e6
@@ -181,9 +181,17 @@ def test_the_objective_is_that_of_the_rows(case, share):
     assert (factors == 1.0).all()
 
 
-@given(st.floats(-1.0, 1.0))
-def test_the_factor_of_a_step_is_its_exponential(step):
-    assert factor_of(step) == pytest.approx(np.exp(step), rel=1e-15)
+@given(
+    st.sampled_from([0.2, 0.25, 0.26, 3.0]).flatmap(lambda most: st.lists(st.floats(-most, most))),
+    st.sampled_from([1.0, 0.5, 0.0]),
+)
+def test_powers_are_exponentials_of_a_share_of_the_step(steps, share):
+    own = new_block(max(len(steps), 1), 1)
+    own.step[2 : 2 + len(steps)] = steps
+    own.step[2 + len(steps) :] = 0.0
+    fill_powers(own, share)
+    expected = np.exp(share * np.outer([1.0, -1.0], own.step))
+    np.testing.assert_allclose(own.powers, expected, rtol=5e-16)
 
 
 @given(cases(((True, True), (True, False), (False, True)), directions=(0, 1, -1)))
@@ -216,7 +224,7 @@ def test_learned_penalties_agree_with_dense_traces(case, noise, rate):
 def test_a_flat_curve_among_little_noise_does_not_stiffen_without_end(case):
     A, S, _ = case.system
     case.fill()
-    solve_system(case.block, 2, 4, True)
+    solve_both(case.block, True)
     flat = 1e-8 * case.curve
     case.block.curve[case.rows] = case.interleaved(flat)
     for side in range(2):

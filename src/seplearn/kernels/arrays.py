@@ -104,3 +104,4 @@ class Block(NamedTuple):
     prior: FloatArray  # (3, S): the penalty, then the bands of its inverse
     prior_lower: FloatArray  # (3, S)
     prior_pivots: FloatArray  # (S,), inverted
+    powers: FloatArray  # (2, S): e to the power of a share of the step, and of its opposite

@@ -4,6 +4,8 @@ With u = P+ - P- and v = P+ + P- a small change (beta, delta) of a bin's log-fac
 prediction of its rows by u beta + v delta. Other bins of the axis share no row with it, so the
 Gauss-Newton system has a 2x2 block [sum u^2, sum uv; sum uv, sum v^2] per bin; only penalties tie
 bins together. The five sums that a grid keeps give these blocks, and the exact loss after any step.
+
+Places are unsigned where they are more than a count of bins: see :mod:`seplearn.kernels.banded`.
 """
 
 from __future__ import annotations
@@ -14,7 +16,16 @@ from typing import cast
 import numpy as np
 
 from seplearn.kernels.arrays import Block, BoolArray, CodeArray, FloatArray, IntArray
-from seplearn.kernels.banded import backward_row, factorise_row, forward_row, inverse_row
+from seplearn.kernels.banded import (
+    backward_four,
+    backward_two,
+    factorise_four,
+    factorise_two,
+    forward_four,
+    forward_two,
+    inverse_four,
+    inverse_two,
+)
 from seplearn.kernels.compiler import kernel, part
 from seplearn.kernels.isotonic import make_monotone
 from seplearn.kernels.rows import RRUU, RRVV, RU, RV, UU, UUUU, UV, VV, VVVV, apply_and_add
@@ -43,7 +54,7 @@ _LARGEST_SCALE_STEP = 0.3
 _LEAST_CURVATURE = 1e-6  # of the backbone's scale, in units of the tilt's
 _SINGULAR = 1e-12
 # Written as literals they would be part of the types, and parts be compiled anew for each of them.
-_ONE, _TWO, _FOUR = (cast("int", np.int64(k)) for k in (1, 2, 4))
+_ONE, _TWO = (cast("int", np.int64(k)) for k in (1, 2))
 # Share of the rows carrying a stage that is left for the noise at least: without this bound curves
 # of nearly noise-free tables would be smoothed away.
 _LEAST_LEFT = 0.5
@@ -79,6 +90,7 @@ def new_block(n_bins: int, stride: int) -> Block:
         vectors(3, size, margin),
         vectors(3, size, margin),
         single[3],
+        np.empty((2, size)),
     )
 
 
@@ -119,7 +131,7 @@ def fill_penalty(
     second = mu[SECOND] * curvature if n_ordered >= SMOOTH_BINS else 0.0
     size = (mu[SIZE] + HOLD / n_bins) * curvature
     for b in range(n_bins):
-        i = start + stride * b
+        i = np.uint64(start + stride * b)
         to_end = min(b, n_ordered - 1 - b)
         diagonal, next_, next_but_one = size, 0.0, 0.0
         if to_end >= 0:
@@ -135,10 +147,11 @@ def fill_penalty(
 @part
 def pull_of(penalty: FloatArray, curve: FloatArray, i: int, stride: int) -> float:
     """Element i of S theta."""
-    pull = penalty[0, i] * curve[i]
-    pull += penalty[1, i] * curve[i + stride] + penalty[2, i] * curve[i + 2 * stride]
-    pull += penalty[1, i - stride] * curve[i - stride]
-    pull += penalty[2, i - 2 * stride] * curve[i - 2 * stride]
+    here = np.uint64(i)
+    pull = penalty[0, here] * curve[here]
+    for k in range(1, 3):
+        before, after = np.uint64(i - k * stride), np.uint64(i + k * stride)
+        pull += penalty[k, here] * curve[after] + penalty[k, before] * curve[before]
     return float(pull)
 
 
@@ -147,11 +160,12 @@ def fill_from_penalty(block: Block, stride: int) -> None:
     """What the penalty contributes to the system and its right side; the prior, which it is."""
     penalty, system, prior = block.penalty, block.system, block.prior
     for i in range(2 * stride, block.curve.shape[0] - 2 * stride):
-        block.step[i] = -pull_of(penalty, block.curve, i, stride)
+        here = np.uint64(i)
+        block.step[here] = -pull_of(penalty, block.curve, i, stride)
         for k in range(3):
-            prior[k, i] = system[k * stride, i] = penalty[k, i]
+            prior[k, here] = system[np.uint64(k * stride), here] = penalty[k, here]
         if stride == 2:
-            system[1, i] = system[3, i] = 0.0
+            system[1, here] = system[3, here] = 0.0
 
 
 @part
@@ -169,7 +183,8 @@ def fill_system(
         s11, s22, s12 = sums[b, PLUS_PLUS], sums[b, MINUS_MINUS], sums[b, PLUS_MINUS]
         t1, t2 = sums[b, PLUS_R], sums[b, MINUS_R]
         both, gap = energy * (s11 + s22), energy * (s11 - s22)
-        beta, delta = start_of(0, stride) + stride * b, start_of(1, stride) + stride * b
+        beta = np.uint64(start_of(0, stride) + stride * b)
+        delta = np.uint64(start_of(1, stride) + stride * b)
         if free[0]:
             system[0, beta] += s11 + s22 - 2.0 * s12 + 2.0 * both
             step[beta] += t1 - t2 - both
@@ -181,23 +196,38 @@ def fill_system(
 
 
 @part
-def solve_system(block: Block, stride: int, q: int, learns: bool) -> None:
+def solve_one(block: Block, learns: bool) -> None:
     """Make ``step`` the solution, and if ``learns`` system and prior the bands of their inverses.
 
-    ``q`` is twice the stride; callers write both as numbers, so that the compiler unrolls what is
-    done to a row.
+    For one curve that moves.
     """
-    first, last = 2 * stride, block.curve.shape[0] - 2 * stride - 1
+    first, last = 2, block.curve.shape[0] - 3
     for i in range(first, last + 1):
-        factorise_row(block.system, block.pivots, block.lower, i, q, _ONE)
-        forward_row(block.lower, block.step, i, q)
+        factorise_two(block.system, block.pivots, block.lower, i, _ONE)
+        forward_two(block.lower, block.step, i)
         if learns:
-            factorise_row(block.prior, block.prior_pivots, block.prior_lower, i, _TWO, stride)
+            factorise_two(block.prior, block.prior_pivots, block.prior_lower, i, _ONE)
     for i in range(last, first - 1, -1):
-        backward_row(block.pivots, block.lower, block.step, i, q)
+        backward_two(block.pivots, block.lower, block.step, i)
         if learns:
-            inverse_row(block.pivots, block.lower, block.system, i, q, _ONE)
-            inverse_row(block.prior_pivots, block.prior_lower, block.prior, i, _TWO, stride)
+            inverse_two(block.pivots, block.lower, block.system, i, _ONE)
+            inverse_two(block.prior_pivots, block.prior_lower, block.prior, i, _ONE)
+
+
+@part
+def solve_both(block: Block, learns: bool) -> None:
+    """As :func:`solve_one` for a backbone and a tilt, which share a system but not a prior."""
+    first, last = 4, block.curve.shape[0] - 5
+    for i in range(first, last + 1):
+        factorise_four(block.system, block.pivots, block.lower, i)
+        forward_four(block.lower, block.step, i)
+        if learns:
+            factorise_two(block.prior, block.prior_pivots, block.prior_lower, i, _TWO)
+    for i in range(last, first - 1, -1):
+        backward_four(block.pivots, block.lower, block.step, i)
+        if learns:
+            inverse_four(block.pivots, block.lower, block.system, i)
+            inverse_two(block.prior_pivots, block.prior_lower, block.prior, i, _TWO)
 
 
 @part
@@ -208,25 +238,38 @@ def penalty_change(block: Block, stride: int) -> tuple[float, float, float]:
     for k in range(3):
         scale = 0.5 if k == 0 else 1.0  # elements above the diagonal count for those below
         for i in range(2 * stride, curve.shape[0] - 2 * stride):
-            element, j = scale * penalty[k, i], i + k * stride
-            before += element * curve[i] * curve[j]
-            slope += element * (curve[i] * step[j] + step[i] * curve[j])
-            bend += element * step[i] * step[j]
+            here, other = np.uint64(i), np.uint64(i + k * stride)
+            element = scale * penalty[k, here]
+            before += element * curve[here] * curve[other]
+            slope += element * (curve[here] * step[other] + step[here] * curve[other])
+            bend += element * step[here] * step[other]
     return before, slope, bend
 
 
 @part
-def factor_of(step: float) -> float:
-    """e^step; most steps are small, and their series of even and odd terms is sooner added up."""
-    if abs(step) > _SERIES:
-        return math.exp(step)
-    x = step * step
-    even, odd = 1.0 / 479001600.0, 1.0 / 39916800.0
-    even, odd = even * x + 1.0 / 3628800.0, odd * x + 1.0 / 362880.0
-    even, odd = even * x + 1.0 / 40320.0, odd * x + 1.0 / 5040.0
-    even, odd = even * x + 1.0 / 720.0, odd * x + 1.0 / 120.0
-    even, odd = even * x + 1.0 / 24.0, odd * x + 1.0 / 6.0
-    return ((even * x + 0.5) * x + 1.0) + (odd * x + 1.0) * step
+def fill_powers(block: Block, share: float) -> None:
+    """e^step and e^-step of a share of the step.
+
+    Steps are small unless they lead to a monotone curve, and their series of even and odd terms is
+    sooner added up.
+    """
+    step, powers, largest = block.step, block.powers, 0.0
+    for i in range(step.shape[0]):
+        largest = max(largest, abs(step[i]))
+    if share * largest > _SERIES:
+        for i in range(step.shape[0]):
+            powers[0, i], powers[1, i] = math.exp(share * step[i]), math.exp(-share * step[i])
+        return
+    for i in range(step.shape[0]):
+        h = share * step[i]
+        x = h * h
+        even, odd = 1.0 / 479001600.0, 1.0 / 39916800.0
+        even, odd = even * x + 1.0 / 3628800.0, odd * x + 1.0 / 362880.0
+        even, odd = even * x + 1.0 / 40320.0, odd * x + 1.0 / 5040.0
+        even, odd = even * x + 1.0 / 720.0, odd * x + 1.0 / 120.0
+        even, odd = even * x + 1.0 / 24.0, odd * x + 1.0 / 6.0
+        even, odd = (even * x + 0.5) * x + 1.0, (odd * x + 1.0) * h
+        powers[0, i], powers[1, i] = even + odd, even - odd
 
 
 @part
@@ -244,12 +287,14 @@ def loss_change(
     Exact, not its quadratic model: with P+- multiplied by f+- the residual is
     r - (f+ - 1) P+ + (f- - 1) P-, so the five sums tell the new squared error of every bin.
     """
-    total = before = 0.0
+    fill_powers(block, share)
+    powers, total, before = block.powers, 0.0, 0.0
     for b in range(sums.shape[0]):
-        beta, delta = start_of(0, stride) + stride * b, start_of(1, stride) + stride * b
-        level = factor_of(share * block.step[beta]) if free[0] else 1.0
-        ratio = factor_of(share * block.step[delta]) if free[1] else 1.0
-        plus, minus = level * ratio, level / ratio
+        beta = np.uint64(start_of(0, stride) + stride * b)
+        delta = np.uint64(start_of(1, stride) + stride * b)
+        level = powers[0, beta] if free[0] else 1.0
+        plus = level * powers[0, delta] if free[1] else level
+        minus = level * powers[1, delta] if free[1] else level
         factors[0, b], factors[1, b] = plus, minus
         s11, s22, s12 = sums[b, PLUS_PLUS], sums[b, MINUS_MINUS], sums[b, PLUS_MINUS]
         t1, t2 = sums[b, PLUS_R], sums[b, MINUS_R]
@@ -342,7 +387,7 @@ def fill_curves(
         if free[side]:
             start = start_of(side, stride)
             for b in range(n_bins):
-                block.curve[start + stride * b] = curves[side, first + b]
+                block.curve[np.uint64(start + stride * b)] = curves[side, np.uint64(first + b)]
             fill_penalty(block.penalty, mu[side], start, stride, curvature[side], n_bins, n_ordered)
 
 
@@ -451,9 +496,9 @@ def solve_axis(
     fill_curves(block, curves, mu, first, n_bins, n_ordered, stride, curvature, free)
     fill_system(block, sums, stride, energy, free)
     if stride == 2:
-        solve_system(block, _TWO, _FOUR, rate > 0.0)
+        solve_both(block, rate > 0.0)
     else:
-        solve_system(block, _ONE, _TWO, rate > 0.0)
+        solve_one(block, rate > 0.0)
     for i in range(block.step.shape[0]):
         block.step[i] = min(max(block.step[i], -largest_step), largest_step)
     if direction != 0:
@@ -463,7 +508,7 @@ def solve_axis(
         if free[side]:
             start = start_of(side, stride)
             for b in range(n_bins):
-                curves[side, first + b] = block.curve[start + stride * b]
+                curves[side, np.uint64(first + b)] = block.curve[np.uint64(start + stride * b)]
             reach[side] = reach_of(sums, curves, first, side)
             if rate > 0.0:
                 freedom[side] = learn_penalties(
@@ -504,7 +549,7 @@ def reach_of(sums: FloatArray, curves: FloatArray, first_bin: int, side: int) ->
     mass = first = second = 0.0
     for b in range(sums.shape[0]):
         w = sums[b, PLUS_PLUS] + sums[b, MINUS_MINUS] + sign * sums[b, PLUS_MINUS]
-        value = curves[side, first_bin + b]
+        value = curves[side, np.uint64(first_bin + b)]
         mass += w
         first += w * value
         second += w * value * value
@@ -531,14 +576,15 @@ def solve_effect(
     start, block, curvature = start_of(0, stride), new_block(n_bins, stride), 0.0
     curve = block.curve
     for b in range(n_bins):
-        curve[start + b] = effects[first + b]
+        curve[np.uint64(start + b)] = effects[np.uint64(first + b)]
         curvature += sums[b, 0]
     fill_penalty(block.penalty, mu, start, stride, curvature, n_bins, n_ordered)
     fill_from_penalty(block, stride)
     for b in range(n_bins):
-        block.system[0, start + b] += sums[b, 0]
-        block.step[start + b] += sums[b, 1]
-    solve_system(block, stride, _TWO, rate > 0.0)
+        here = np.uint64(start + b)
+        block.system[0, here] += sums[b, 0]
+        block.step[here] += sums[b, 1]
+    solve_one(block, rate > 0.0)
     if direction != 0:
         ordered, stiffness = np.empty(n_ordered), np.empty(n_ordered)
         for b in range(n_ordered):
@@ -549,9 +595,10 @@ def solve_effect(
             block.step[start + b] = ordered[b] - curve[start + b]
     share = falling_share(block, sums, start, stride)
     for b in range(n_bins):
-        step[b] = share * block.step[start + b]
-        curve[start + b] += step[b]
-        effects[first + b] = curve[start + b]
+        here = np.uint64(start + b)
+        step[b] = share * block.step[here]
+        curve[here] += step[b]
+        effects[np.uint64(first + b)] = curve[here]
     if rate == 0.0:
         return 0.0
     return learn_penalties(block, mu, start, stride, curvature, noise, rate, n_bins, n_ordered)
@@ -566,8 +613,9 @@ def falling_share(block: Block, sums: FloatArray, start: int, stride: int) -> fl
     _, slope, bend = penalty_change(block, stride)
     slope, bend = -slope, 2.0 * bend
     for b in range(sums.shape[0]):
-        slope += block.step[start + b] * sums[b, 1]
-        bend += sums[b, 0] * block.step[start + b] ** 2
+        move = block.step[np.uint64(start + b)]
+        slope += move * sums[b, 1]
+        bend += sums[b, 0] * move * move
     return min(max(slope / bend, 0.0), 1.0) if bend > 0.0 else 0.0
 
 
@@ -674,21 +722,21 @@ def scale_loss(
 @part
 def freedom_of_size(block: Block, i: int) -> float:
     """Element i of the diagonal of S^-1 - A^-1."""
-    return float(block.prior[0, i] - block.system[0, i])
+    return float(block.prior[0, np.uint64(i)] - block.system[0, np.uint64(i)])
 
 
 @part
 def freedom_of_differences(block: Block, i: int, stride: int, order: int) -> float:
     """The form d' (S^-1 - A^-1) d for the difference d of this order that starts at position i."""
-    prior, system, j = block.prior, block.system, i + stride
-    ends = freedom_of_size(block, i)
-    middle = freedom_of_size(block, j)
-    side = prior[1, i] - system[stride, i]
+    prior, system, here, after = block.prior, block.system, np.uint64(i), np.uint64(i + stride)
+    near, far = np.uint64(stride), np.uint64(2 * stride)
+    ends, middle = freedom_of_size(block, i), freedom_of_size(block, i + stride)
+    side = prior[1, here] - system[near, here]
     if order == 1:
         return float(ends + middle - 2.0 * side)
-    ends += freedom_of_size(block, j + stride)
-    side += prior[1, j] - system[stride, j]
-    return float(ends + 4.0 * (middle - side) + 2.0 * (prior[2, i] - system[2 * stride, i]))
+    ends += freedom_of_size(block, i + 2 * stride)
+    side += prior[1, after] - system[near, after]
+    return float(ends + 4.0 * (middle - side) + 2.0 * (prior[2, here] - system[far, here]))
 
 
 @part
@@ -714,14 +762,15 @@ def learn_penalties(
     size = first = second = of_size = of_first = of_second = 0.0
     for b in range(n_bins):
         i = start + stride * b
-        size += curve[i] * curve[i]
+        size += curve[np.uint64(i)] * curve[np.uint64(i)]
         of_size += freedom_of_size(block, i)
     for i in range(start, end - stride, stride):
-        first += (curve[i + stride] - curve[i]) ** 2
+        first += (curve[np.uint64(i + stride)] - curve[np.uint64(i)]) ** 2
         of_first += freedom_of_differences(block, i, stride, 1)
     if n_ordered >= SMOOTH_BINS:
         for i in range(start, end - 2 * stride, stride):
-            second += (curve[i] - 2.0 * curve[i + stride] + curve[i + 2 * stride]) ** 2
+            ends = curve[np.uint64(i)] + curve[np.uint64(i + 2 * stride)]
+            second += (ends - 2.0 * curve[np.uint64(i + stride)]) ** 2
             of_second += freedom_of_differences(block, i, stride, 2)
     trace, square = (of_first, of_size, of_second), (first, size, second)
     freedom = 0.0

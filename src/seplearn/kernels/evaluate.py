@@ -34,7 +34,7 @@ def log_products(
     for i in range(n):
         total = 0.0
         for j in range(p):
-            total += log_factors[offset[j] + np.int64(codes[i, j])]
+            total += log_factors[np.uint64(offset[j] + np.int64(codes[i, j]))]
         out[i] = total
 
 
@@ -45,7 +45,7 @@ def product_signs(codes: CodeArray, offset: IntArray, negative: BoolArray, out: 
     for i in range(n):
         odd = False
         for j in range(p):
-            odd ^= negative[offset[j] + np.int64(codes[i, j])]
+            odd ^= negative[np.uint64(offset[j] + np.int64(codes[i, j]))]
         out[i] = -1.0 if odd else 1.0
 
 

@@ -174,7 +174,7 @@ def fill_products(
         products[1, i] = scale[0] - scale[1]
     for j in range(p):
         for i in range(n):
-            b = offset[j] + np.int64(codes[j, i])
+            b = np.uint64(offset[j] + np.int64(codes[j, i]))
             products[0, i] += curves[0, b] + curves[1, b]
             products[1, i] += curves[0, b] - curves[1, b]
     for i in range(n):
@@ -191,4 +191,4 @@ def take_off_effects(
     p, n = codes.shape
     for j in range(p):
         for i in range(n):
-            residual[i] -= effects[offset[j] + np.int64(codes[j, i])]
+            residual[i] -= effects[np.uint64(offset[j] + np.int64(codes[j, i]))]
