@@ -21,10 +21,25 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from seplearn._errors import wrong_type
+
 # Up to so many bytes of all arrays may stay in memory; of more, those that were worked on are let
 # go. They are in the file.
 RESIDENT = 1 << 30
 _ZEROS = bytes(1 << 20)
+
+
+def _checked_folder(parent: Any) -> str | None:
+    """Where the temporary folder is to be made; None lets the system say."""
+    if parent is None:
+        return None
+    rule = "a folder that exists and can be written to"
+    if not isinstance(parent, (str, os.PathLike)):
+        raise wrong_type("temporary_folder", f"{rule}, or None", parent)
+    folder = os.fspath(parent)
+    if not Path(folder).is_dir() or not os.access(folder, os.W_OK):
+        raise NotADirectoryError(f"temporary_folder must be {rule}, got {folder!r}")
+    return folder
 
 
 class _Pages(mmap.mmap):
@@ -60,7 +75,7 @@ class Spill:
     """
 
     def __init__(self, parent: str | os.PathLike[str] | None = None) -> None:
-        self._parent = parent
+        self._parent = _checked_folder(parent)
         self._size = self._number = 0
         self._lock = threading.Lock()
 

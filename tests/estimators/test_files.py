@@ -297,6 +297,16 @@ def test_a_full_disk_is_an_error_that_names_the_folder(folder, spill_folder, mon
         TSLRegressor(**PARAMETERS).fit_files(folder, "rent", features=["area"])
 
 
+@pytest.mark.parametrize(
+    ("given", "kind"), [("no/such/folder", NotADirectoryError), (5, TypeError)]
+)
+def test_a_temporary_folder_that_is_none_is_refused_by_name(folder, given, kind):
+    model = TSLRegressor(**PARAMETERS)
+    with pytest.raises(kind, match=r"temporary_folder must be a folder that exists .*got"):
+        model.fit_files(folder, "rent", temporary_folder=given)
+    assert not hasattr(model, "model_")
+
+
 def test_a_frequent_value_among_many_others_keeps_its_place(monkeypatch):
     monkeypatch.setattr(summaries, "DISTINCT_KEPT", 1024)
     rng = np.random.default_rng(0)

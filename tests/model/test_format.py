@@ -455,3 +455,9 @@ def test_numbered_columns_are_found_after_loading(tmp_path):
 def test_records_of_edits_are_not_believed(edits):
     with pytest.raises(ModelFormatError):
         read_edits(edits)
+
+
+@pytest.mark.parametrize("path", [5, None, b"m.tsl"])
+def test_what_is_no_path_is_refused_by_name(path):
+    with pytest.raises(TypeError, match="path must be that of a file, as a text or a pathlib"):
+        load_model(path)

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from seplearn._errors import ModelFormatError
-from seplearn._files import check_target, replaced
+from seplearn._files import check_target, replaced, resolved
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import IDENTITY, LINKS
 from seplearn.losses.links import SOFTMAX
@@ -110,6 +110,7 @@ def write_file(path: str | os.PathLike[str], stored: StoredModel) -> None:
 
 def read_file(path: str | os.PathLike[str]) -> StoredModel:
     """Read a file that :func:`write_file` wrote; raise ModelFormatError for any other."""
+    resolved(path)  # refuses what is no path
     place = Path(path)
     kind = place.stat().st_mode  # before it is opened: a pipe would wait for a writer
     if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
