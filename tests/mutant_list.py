@@ -723,7 +723,7 @@ CURVES = Group(
     ("tests/fitting/test_refinement.py", "tests/kernels/test_sweep.py"),
     (
         ("if self.present[0] else 0.0, minus if", "if self.present[1] else 0.0, minus if"),
-        ("[j for j in axes.order if self.active[j].any()]", "list(axes.order)"),
+        ("[j for j in axes.order if moves[j]]", "list(axes.order)"),
         ("        self.active &= ~idle\n", ""),
         ("            self.curves[side, axes.bins.axis(int(j))] = 0.0\n", "            pass\n"),
         ("        self.freedom[idle] = self.reach[idle] = 0.0\n", ""),

@@ -119,7 +119,8 @@ class StageCurves:
 
     def visits(self, axes: Axes) -> list[int]:
         """The axes with a curve that may move, in the order of a sweep."""
-        return [j for j in axes.order if self.active[j].any()]
+        moves = self.active[:, 0] | self.active[:, 1]
+        return [j for j in axes.order if moves[j]]
 
     def penalty(self, axes: Axes, mu: FloatArray) -> float:
         """Half the penalties of all curves at the strengths ``mu`` (p, 2, 3)."""

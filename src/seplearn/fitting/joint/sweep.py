@@ -75,7 +75,7 @@ class _Visits(NamedTuple):
 
     @property
     def all_rest(self) -> bool:
-        return len(self.axes) > 0 and bool(self.rest[self.axes].all())
+        return 0 < len(self.axes) == np.count_nonzero(self.rest)  # no other axis ever rests
 
 
 def _visits(stage: StageCurves, axes: Axes) -> _Visits:
