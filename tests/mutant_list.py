@@ -391,7 +391,7 @@ BANDED = Group(
     (
         ("lower[2, b] * bands[2, b] - lower[1, a] * bands[1, a]\n    next_", "0.0\n    next_"),
         ("next_ = bands[1, here] - bands[2, a] * lower[1, a]", "next_ = bands[1, here]"),
-        ("bands[1, here] = next_\n", ""),
+        ("    bands[1, here] = next_\n", ""),
         ("np.uint64(i - stride), np.uint64(i - 2 * stride)", "np.uint64(i - 1), np.uint64(i - 2)"),
         ("x[here] - lower[2, b] * x[b] - lower[1, a] * x[a]", "x[here] - lower[1, a] * x[a]"),
         ("- lower[2, here] * x[b] - lower[1, here] * x[a]", "- lower[1, here] * x[a]"),
