@@ -37,8 +37,10 @@ def _checked_folder(parent: Any) -> str | None:
     if not isinstance(parent, (str, os.PathLike)):
         raise wrong_type("temporary_folder", f"{rule}, or None", parent)
     folder = os.fspath(parent)
-    if not Path(folder).is_dir() or not os.access(folder, os.W_OK):
+    if not Path(folder).is_dir():
         raise NotADirectoryError(f"temporary_folder must be {rule}, got {folder!r}")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"temporary_folder must be {rule}, got {folder!r}")
     return folder
 
 

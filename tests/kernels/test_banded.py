@@ -39,20 +39,34 @@ def assert_bands_of_inverse(bands, dense):
         np.testing.assert_allclose(own, np.diag(inverse, k), rtol=1e-7, atol=1e-9)
 
 
+# What is done to a row of a matrix of so many off-diagonals that stands alone.
+ROW = {
+    2: (
+        lambda bands, pivots, lower, i: factorise_two(bands, pivots, lower, i, 1),
+        forward_two,
+        backward_two,
+        lambda pivots, lower, inverse, i: inverse_two(pivots, lower, inverse, i, 1),
+    ),
+    4: (factorise_four, forward_four, backward_four, inverse_four),
+}
+
+
+@pytest.mark.parametrize("q", ROW)
 @given(st.integers(1, 12), st.integers(0, 10**6))
-def test_two_off_diagonals_agree_with_dense_algebra(n, seed):
-    dense, own = random_banded(n, 2, seed)
+def test_solution_and_inverse_agree_with_dense_algebra(q, n, seed):
+    factorise, forward, backward, invert = ROW[q]
+    dense, own = random_banded(n, q, seed)
     right = np.random.default_rng(seed + 9).normal(size=n)
-    bands, x = in_margins(own, 2), in_margins(right, 2)
-    pivots, lower = np.zeros(n + 4), np.zeros((3, n + 4))
-    for i in range(2, n + 2):
-        factorise_two(bands, pivots, lower, i, 1)
-        forward_two(lower, x, i)
-    for i in reversed(range(2, n + 2)):
-        backward_two(pivots, lower, x, i)
-        inverse_two(pivots, lower, bands, i, 1)
-    np.testing.assert_allclose(x[2:-2], np.linalg.solve(dense, right), rtol=1e-7, atol=1e-9)
-    assert_bands_of_inverse(bands[:, 2:-2], dense)
+    bands, x = in_margins(own, q), in_margins(right, q)
+    pivots, lower = np.zeros(n + 2 * q), np.zeros((q + 1, n + 2 * q))
+    for i in range(q, n + q):
+        factorise(bands, pivots, lower, i)
+        forward(lower, x, i)
+    for i in reversed(range(q, n + q)):
+        backward(pivots, lower, x, i)
+        invert(pivots, lower, bands, i)
+    np.testing.assert_allclose(x[q:-q], np.linalg.solve(dense, right), rtol=1e-7, atol=1e-9)
+    assert_bands_of_inverse(bands[:, q:-q], dense)
 
 
 @given(st.integers(1, 12), st.integers(1, 3), st.integers(0, 10**6))
@@ -68,22 +82,6 @@ def test_interleaved_matrices_are_inverted_each_for_itself(n, stride, seed):
         inverse_two(pivots, lower, bands, i, stride)
     for k, (dense, _) in enumerate(matrices):
         assert_bands_of_inverse(bands[:, margin + k : margin + size : stride], dense)
-
-
-@given(st.integers(1, 12), st.integers(0, 10**6))
-def test_four_off_diagonals_agree_with_dense_algebra(n, seed):
-    dense, own = random_banded(n, 4, seed)
-    right = np.random.default_rng(seed + 9).normal(size=n)
-    bands, x = in_margins(own, 4), in_margins(right, 4)
-    pivots, lower = np.zeros(n + 8), np.zeros((5, n + 8))
-    for i in range(4, n + 4):
-        factorise_four(bands, pivots, lower, i)
-        forward_four(lower, x, i)
-    for i in reversed(range(4, n + 4)):
-        backward_four(pivots, lower, x, i)
-        inverse_four(pivots, lower, bands, i)
-    np.testing.assert_allclose(x[4:-4], np.linalg.solve(dense, right), rtol=1e-7, atol=1e-9)
-    assert_bands_of_inverse(bands[:, 4:-4], dense)
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=9), st.sampled_from([1.0, -1.0]))

@@ -8,9 +8,9 @@ element (i + k, i).
 
 What is done to a row waits for the row before it. So the functions here do one row, and callers
 take several matrices and right sides along in one loop: together they wait hardly longer than one.
-Every element is written out, which the compiler does not do with loops inside loops (four times the
-time), and places are unsigned: a signed one may count from the end, and to look whether it does
-takes as long as the arithmetic.
+Every element is written out: the compiler leaves loops over four off-diagonals as they are, at four
+times the time. Places are unsigned: a signed one may count from the end, and to look whether it
+does took a good part of the time.
 """
 
 from __future__ import annotations
