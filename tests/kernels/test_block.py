@@ -1,5 +1,7 @@
 """The block update and the learning of penalties against dense algebra on the rows."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from seplearn.kernels import block
-from seplearn.kernels.block import solve_effect, visit
+from seplearn.kernels.block import sweep_effects, sweep_stage
 from seplearn.kernels.sums import MINUS_MINUS, MINUS_R, PLUS_MINUS, PLUS_PLUS, PLUS_R
 from tests import naive
 from tests.compiled import as_kernel
@@ -112,13 +114,17 @@ class Case:
         mu, factors, sums = self.mu.copy(), np.full((2, self.n_bins), np.nan), self.sums.copy()
         freedom, reach = np.full(2, np.nan), np.zeros(2)
         place = np.array([[first, self.n_bins, self.n_ordered, self.direction]])
-        no_rows = np.empty((0, 0), np.uint8), np.empty((2, 0)), np.empty(0), np.empty(0)
-        left = visit(
-            np.zeros(1, np.int64), place, *no_rows, 0, factors, sums, curves, mu[None],
-            self.free[None], self.present, self.energy, np.array(noise), rate, ANY_STEP, 0.0,
-            np.zeros(1, np.int64), freedom[None], reach[None],
+        no_rows = np.empty((0, 0), np.uint8), np.empty((2, 0)), *[np.empty(0)] * 3
+        unread = np.full(9, np.nan), math.nan
+        scale, curvature = np.full(2, np.nan), np.full(2, np.nan)
+        left = sweep_stage(
+            np.zeros(1, np.int64), place, *no_rows, 0, factors, sums, *unread, scale, curvature,
+            curves, mu[None], self.free[None], self.present, self.energy, math.nan, math.nan,
+            np.array(noise), rate, ANY_STEP, 0.0, np.zeros(1, np.int64), freedom[None],
+            reach[None],
         )  # fmt: skip
         assert left == 0
+        assert np.isnan([scale, curvature]).all()  # what is known without rows is for others
         np.testing.assert_array_equal(sums, self.sums)
         assert np.isnan(np.delete(curves, np.r_[here], axis=1)).all()
         step = curves[:, here].ravel() - self.curve
@@ -240,6 +246,18 @@ def test_a_flat_curve_among_little_noise_does_not_stiffen_without_end(case):
         np.testing.assert_allclose(mu, expected, rtol=1e-7)
 
 
+def visit_effect(place, step, sums, effects, mu, noise, rate):
+    """One visit to a main effect by sums of rows that are elsewhere; the freedom it has then."""
+    no_rows = np.empty((0, 0), np.uint8), np.empty(0), np.empty(0)
+    freedom = np.full(1, np.nan)
+    left = sweep_effects(
+        np.zeros(1, np.int64), place, *no_rows, 0, step, sums, effects, mu[None], noise, rate, 0.0,
+        np.zeros(1, np.int64), freedom,
+    )  # fmt: skip
+    assert left == 0
+    return freedom[0]
+
+
 class EffectCase:
     """Rows, and the main effect of one axis: it keeps the constraint and is not flat."""
 
@@ -278,9 +296,8 @@ class EffectCase:
         parts = (self.weight, self.weight * self.residual)
         sums = np.stack([np.bincount(self.codes, p, self.n_bins) for p in parts], axis=1)
         mu, step = self.mu.copy(), np.full(self.n_bins, np.nan)
-        freedom = solve_effect(
-            sums, effects, mu, first, self.n_ordered, self.direction, noise, rate, step
-        )
+        place = np.array([[first, self.n_bins, self.n_ordered, self.direction]])
+        freedom = visit_effect(place, step, sums, effects, mu, noise, rate)
         assert np.isnan(np.delete(effects, np.r_[here])).all()
         np.testing.assert_allclose(effects[here], self.curve + step, atol=1e-12)
         return step, mu, freedom
@@ -297,7 +314,7 @@ def test_a_main_effect_is_penalised_least_squares(case):
     step, mu, freedom = case.visit()
     np.testing.assert_allclose(step, np.linalg.solve(*case.system), rtol=1e-8, atol=1e-9)
     np.testing.assert_array_equal(mu, case.mu)  # a rate of zero learns nothing
-    assert freedom == 0.0
+    assert np.isnan(freedom)  # nor does it touch what is known of the freedom
 
 
 @given(effect_cases((1, -1)))
@@ -357,7 +374,7 @@ def test_a_main_effect_without_rows_stays_where_nothing_pulls_it():
     effects, mu, step = np.zeros(6), np.full(3, 1e-3), np.empty(6)
     sums = np.zeros((6, 2))
     sums[1] = 2.0, 1.0  # all rows in one bin, among ordered ones
-    solve_effect(sums, effects, mu, 0, 5, 0, 1.0, 0.0, step)
+    visit_effect(np.array([[0, 6, 5, 0]]), step, sums, effects, mu, 1.0, 0.0)
     assert np.isfinite(step).all()
     assert step[5] == 0.0
     assert 0.0 < step[1] < 0.5

@@ -259,11 +259,20 @@ def test_several_sweeps_are_those_of_the_oracle(name):
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-@pytest.mark.parametrize("case", [{"negligible": 0.5}, {"negligible": 50.0, "size": 0.1}])
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"negligible": 0.5},
+        {"negligible": 50.0, "size": 0.1},
+        {"negligible": 0.5, "effects": 1.0, "present": ()},
+        {"negligible": 0.5, "effects": 1.0, "family": "poisson", "size": 0.5},
+    ],
+)
 def test_curves_that_hardly_move_rest_for_some_sweeps(case, dtype):
     for seed in range(4):
         fit = random_fit(seed, **case)
         n_visits = 9 * sum(stage.active[j].any() for stage in fit.stages for j in fit.visits)
+        n_visits += 9 * sum(fit.effects.active[j] for j in fit.visits) if fit.effects else 0
         check(fit, 9, dtype)
         assert n_visits / 20 < fit.n_rested < n_visits
 
@@ -345,6 +354,8 @@ def test_a_sweep_that_is_stopped_on_its_way_ends_with_the_stage():
     stop = np.zeros(1, dtype=np.bool_)
 
     class Stopping(LocalCarrier):
+        only_block = None  # rows are asked for one thing after the other
+
         def total(self, function, *arguments):
             stop[0] = function is rows.moments or stop[0]
             return super().total(function, *arguments)

@@ -28,7 +28,22 @@ from seplearn.kernels.banded import (
 )
 from seplearn.kernels.compiler import kernel, part
 from seplearn.kernels.isotonic import make_monotone
-from seplearn.kernels.rows import RRUU, RRVV, RU, RV, UU, UUUU, UV, VV, VVVV, apply_and_add
+from seplearn.kernels.rows import (
+    RRUU,
+    RRVV,
+    RU,
+    RV,
+    UU,
+    UUUU,
+    UV,
+    VV,
+    VVVV,
+    apply_and_add,
+    apply_factors,
+    sum_moments,
+    take_off,
+    take_off_and_add,
+)
 from seplearn.kernels.sums import MINUS_MINUS, MINUS_R, PLUS_MINUS, PLUS_PLUS, PLUS_R
 
 FIRST, SIZE, SECOND = 0, 1, 2  # the penalties of a curve: first differences, size, second ones
@@ -392,21 +407,28 @@ def fill_curves(
 
 
 @kernel
-def visit(
+def sweep_stage(
     axes: IntArray,
     places: IntArray,
     codes: CodeArray,
     products: FloatArray,
     residual: FloatArray,
+    working: FloatArray,
     weight: FloatArray,
     left: int,
     factors: FloatArray,
     sums: FloatArray,
+    moments: FloatArray,
+    idle: float,
+    scale: FloatArray,
+    curvature: FloatArray,
     curves: FloatArray,
     mu: FloatArray,
     free: BoolArray,
     present: BoolArray,
     energy: float,
+    mean_square: float,
+    inflation: float,
     noise: FloatArray,
     rate: float,
     largest_step: float,
@@ -415,24 +437,30 @@ def visit(
     freedom: FloatArray,
     reach: FloatArray,
 ) -> int:
-    """Visits to some axes of one stage, one after the other; the axis that was left last.
+    """A step of the scale of one stage, then visits to its axes, one after the other.
 
-    Without rows a single axis is visited, and ``sums`` are those of rows that are elsewhere.
+    Without rows there are visits alone, to a single axis, and ``sums`` are those of rows that are
+    elsewhere. The axis that was left last is returned; with rows its factors have been applied.
 
     Parameters
     ----------
     axes : IN, the axes to visit; those that rest are passed over
     places : IN, (p, 4), first bin, bins, ordered bins and direction (1, -1 or 0) of every axis
-    codes, products, residual, weight : the rows: see ``apply_and_add``
+    codes, products, residual, working, weight : the rows: see ``apply_and_add``, ``sum_moments``
     left : the axis whose ``factors`` are still to be applied
     factors : IN and OUT, (2, any), what the last step multiplies the products with
     sums : (any, 8), IN without rows, else room for the sums over the rows of each bin
+    moments : (9,), room for the moments of the rows
+    idle : a stage of which the sum of v^2 is below this is left alone
+    scale : IN and OUT, (2,), b0 and d0
+    curvature : OUT, (2,), of the loss along the scales
     curves : IN and OUT, (2, n_flat), backbone and tilt of the stage, in logs
     mu : IN and OUT, (p, 2, 3), penalties of the curves
     free : IN, (p, 2), which curves may move; the others are flat
     present : IN, (2,), which of the two products the stage has
     energy : price of the products' size
-    noise : IN, (2,), what the smoothness of backbone and tilt is learned against
+    mean_square, inflation : of the residuals; what their freedom makes it larger by
+    noise : (2,), what the smoothness of backbone and tilt is learned against: IN without rows
     rate : share of the change of log mu that is made; 0 leaves penalties as they are
     largest_step : of a log-factor
     negligible : sum over rows of the squared change of predictions below which an axis rests
@@ -440,14 +468,31 @@ def visit(
     freedom : OUT, (p, 2), effective degrees of freedom of the curves; left where rate is 0
     reach : OUT, (p, 2), how far the curves move predictions: see ``reach_of``
     """
+    has_rows = residual.shape[0] > 0
+    if has_rows:
+        sum_moments(products, residual, working, weight, moments)
+        if moments[VV] < idle:
+            return left
+        move_scale(
+            moments,
+            energy,
+            present,
+            freedom,
+            mean_square,
+            inflation,
+            scale,
+            curvature,
+            factors,
+            noise,
+        )
     for j in axes:
         if rest[j] > 0:
             rest[j] -= 1
             continue
         own = sums[: places[j, 1]]
-        if residual.shape[0] > 0:
+        if has_rows:
             own[:, :] = 0.0
-            apply_and_add(codes[left], factors, codes[j], products, residual, weight, own)
+            apply_and_add(codes[left], factors, codes[j], products, residual, working, own)
         solve_axis(
             own,
             curves,
@@ -468,6 +513,8 @@ def visit(
         left = j
         if has_settled(own, factors, negligible):
             rest[j] = REST
+    if has_rows:
+        apply_factors(codes[left], factors, products, residual)
     return left
 
 
@@ -489,7 +536,7 @@ def solve_axis(
     freedom: FloatArray,
     reach: FloatArray,
 ) -> None:
-    """From the rows' sums on one axis to a step, taken, and new penalties: see ``visit``."""
+    """From the rows' sums on one axis to a step, taken, and new penalties: see ``sweep_stage``."""
     n_bins, stride = sums.shape[0], 2 if free[0] and free[1] else 1
     block = new_block(n_bins, stride)
     curvature = curvatures(sums, n_bins)
@@ -557,6 +604,61 @@ def reach_of(sums: FloatArray, curves: FloatArray, first_bin: int, side: int) ->
 
 
 @kernel
+def sweep_effects(
+    axes: IntArray,
+    places: IntArray,
+    codes: CodeArray,
+    residual: FloatArray,
+    working: FloatArray,
+    left: int,
+    step: FloatArray,
+    sums: FloatArray,
+    effects: FloatArray,
+    mu: FloatArray,
+    noise: float,
+    rate: float,
+    negligible: float,
+    rest: IntArray,
+    freedom: FloatArray,
+) -> int:
+    """Visits to the main effects of some axes, one after the other; the axis left last.
+
+    Without rows a single axis is visited: see :func:`sweep_stage`, also for what is told here.
+
+    Parameters
+    ----------
+    step : IN and OUT, (any,), what the last visit added to the effect of the axis ``left``
+    sums : (any, 2), of w and w r: IN without rows, else room
+    effects : IN and OUT, (n_flat,)
+    mu : IN and OUT, (p, 3), penalties of the effects
+    freedom : OUT, (p,), effective degrees of freedom; left where rate is 0
+    """
+    has_rows = residual.shape[0] > 0
+    for j in axes:
+        if rest[j] > 0:
+            rest[j] -= 1
+            continue
+        own = sums[: places[j, 1]]
+        if has_rows:
+            own[:, :] = 0.0
+            take_off_and_add(codes[left], step, codes[j], residual, working, own)
+        spent = solve_effect(
+            own, effects, mu[j], places[j, 0], places[j, 2], places[j, 3], noise, rate, step
+        )
+        if rate > 0.0:
+            freedom[j] = spent
+        left = j
+        change = 0.0
+        for b in range(own.shape[0]):
+            change += own[b, 0] * step[b] * step[b]
+        if change < negligible:
+            rest[j] = REST
+    if has_rows:
+        take_off(codes[left], step, residual)
+    return left
+
+
+@part
 def solve_effect(
     sums: FloatArray,
     effects: FloatArray,
@@ -619,8 +721,8 @@ def falling_share(block: Block, sums: FloatArray, start: int, stride: int) -> fl
     return min(max(slope / bend, 0.0), 1.0) if bend > 0.0 else 0.0
 
 
-@kernel
-def begin_stage(
+@part
+def move_scale(
     moments: FloatArray,
     energy: float,
     present: BoolArray,
@@ -628,14 +730,16 @@ def begin_stage(
     mean_square: float,
     inflation: float,
     scale: FloatArray,
+    curvature: FloatArray,
     factors: FloatArray,
     noise: FloatArray,
 ) -> None:
     """From the moments of a stage: a step of its scale, and the noise that its curves are up to.
 
     ``scale`` (2,) moves, ``factors`` (2, any) is what that multiplies the products with, and
-    ``noise`` (2,) is for :func:`solve`.
+    ``curvature`` and ``noise`` (2,) are for the visits that follow and for penalties.
     """
+    curvature[0], curvature[1] = moments[UU], moments[VV]
     spent = 1.0
     for j in range(freedom.shape[0]):
         spent += 0.5 * (freedom[j, 0] + freedom[j, 1])
@@ -650,6 +754,25 @@ def begin_stage(
     plus, minus = math.exp(backbone + tilt), math.exp(backbone - tilt)
     for b in range(factors.shape[1]):
         factors[0, b], factors[1, b] = plus, minus
+
+
+@kernel
+def begin_stage(
+    moments: FloatArray,
+    energy: float,
+    present: BoolArray,
+    freedom: FloatArray,
+    mean_square: float,
+    inflation: float,
+    scale: FloatArray,
+    curvature: FloatArray,
+    factors: FloatArray,
+    noise: FloatArray,
+) -> None:
+    """:func:`move_scale` for rows that are elsewhere."""
+    move_scale(
+        moments, energy, present, freedom, mean_square, inflation, scale, curvature, factors, noise
+    )
 
 
 @part

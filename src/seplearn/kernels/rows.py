@@ -69,8 +69,10 @@ def advance(
     apply_and_add(left, factors, entered, products, residual, weight, sums)
 
 
-@kernel
-def leave(left: CodeArray, factors: FloatArray, products: FloatArray, residual: FloatArray) -> None:
+@part
+def apply_factors(
+    left: CodeArray, factors: FloatArray, products: FloatArray, residual: FloatArray
+) -> None:
     """Apply the factors of the last axis of a stage."""
     for row in range(residual.shape[0]):
         i = np.uint64(row)
@@ -81,14 +83,20 @@ def leave(left: CodeArray, factors: FloatArray, products: FloatArray, residual: 
 
 
 @kernel
-def add_moments(
+def leave(left: CodeArray, factors: FloatArray, products: FloatArray, residual: FloatArray) -> None:
+    """:func:`apply_factors` for one of several blocks of rows."""
+    apply_factors(left, factors, products, residual)
+
+
+@part
+def sum_moments(
     products: FloatArray,
     residual: FloatArray,
     working: FloatArray,
     weight: FloatArray,
     moments: FloatArray,
 ) -> None:
-    """Add the stage's moments over the rows; see the names of their places above."""
+    """The stage's moments over the rows; see the names of their places above."""
     uu = vv = uv = ru = rv = rruu = rrvv = uuuu = vvvv = 0.0
     for i in range(residual.shape[0]):
         r, w = residual[i], working[i]
@@ -104,15 +112,27 @@ def add_moments(
         rrvv += wv * v * r * r * again
         uuuu += wu * u * u * u * again
         vvvv += wv * v * v * v * again
-    moments[UU] += uu
-    moments[VV] += vv
-    moments[UV] += uv
-    moments[RU] += ru
-    moments[RV] += rv
-    moments[RRUU] += rruu
-    moments[RRVV] += rrvv
-    moments[UUUU] += uuuu
-    moments[VVVV] += vvvv
+    moments[UU] = uu
+    moments[VV] = vv
+    moments[UV] = uv
+    moments[RU] = ru
+    moments[RV] = rv
+    moments[RRUU] = rruu
+    moments[RRVV] = rrvv
+    moments[UUUU] = uuuu
+    moments[VVVV] = vvvv
+
+
+@kernel
+def fill_moments(
+    products: FloatArray,
+    residual: FloatArray,
+    working: FloatArray,
+    weight: FloatArray,
+    moments: FloatArray,
+) -> None:
+    """:func:`sum_moments` for one of several blocks of rows."""
+    sum_moments(products, residual, working, weight, moments)
 
 
 @kernel
@@ -130,8 +150,8 @@ def weighted_residuals(
     return total, mass, square, everyone
 
 
-@kernel
-def advance_effect(
+@part
+def take_off_and_add(
     left: CodeArray,
     step: FloatArray,
     entered: CodeArray,
@@ -139,7 +159,7 @@ def advance_effect(
     weight: FloatArray,
     sums: FloatArray,
 ) -> None:
-    """As :func:`advance` for main effects: take a step off the residual, sum w and w r."""
+    """As :func:`apply_and_add` for main effects: take a step off the residual, sum w and w r."""
     for row in range(residual.shape[0]):
         i = np.uint64(row)
         r = residual[i] - step[np.uint64(left[i])]
@@ -150,11 +170,30 @@ def advance_effect(
 
 
 @kernel
-def leave_effect(left: CodeArray, step: FloatArray, residual: FloatArray) -> None:
+def advance_effect(
+    left: CodeArray,
+    step: FloatArray,
+    entered: CodeArray,
+    residual: FloatArray,
+    weight: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """:func:`take_off_and_add` for one of several blocks of rows."""
+    take_off_and_add(left, step, entered, residual, weight, sums)
+
+
+@part
+def take_off(left: CodeArray, step: FloatArray, residual: FloatArray) -> None:
     """Take the step of the last main effect off the residual."""
     for row in range(residual.shape[0]):
         i = np.uint64(row)
         residual[i] -= step[np.uint64(left[i])]
+
+
+@kernel
+def leave_effect(left: CodeArray, step: FloatArray, residual: FloatArray) -> None:
+    """:func:`take_off` for one of several blocks of rows."""
+    take_off(left, step, residual)
 
 
 @kernel

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -18,6 +19,12 @@ _PACKAGES = ("seplearn", "numpy", "numba", "scipy", "scikit-learn")
 _EPOCH = "SOURCE_DATE_EPOCH"
 _LONGEST = 200  # of a version or a date
 _HASH = re.compile(r"[0-9a-f]{64}")
+
+
+@cache
+def _version(name: str) -> str:
+    """That of a package, looked up once: its metadata are parsed for it."""
+    return version(name)
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ class Provenance:
     def of_fit(n_rows: int, weight: float) -> Provenance:
         """That of a fit made here and now."""
         versions = {"python": platform.python_version()}
-        versions |= {name: version(name) for name in _PACKAGES}
+        versions |= {name: _version(name) for name in _PACKAGES}
         return Provenance(n_rows, weight, versions, date_of_environment())
 
     def to_plain(self) -> dict[str, Any]:

@@ -348,27 +348,33 @@ class Bins:
         return known
 
     def bridge_gaps(self, curve: FloatArray) -> None:
-        """Draw a flat curve straight through ordered bins without training rows, in place.
+        """Draw flat curves (..., n_flat) straight through ordered bins without rows, in place.
 
         Nothing is known there but the values on both sides. A held-out row often falls into such a
         bin where rows are few.
         """
-        for part, known in self._gaps:
-            values = curve[part]
-            curve[part] = np.interp(np.arange(len(values)), known, values[known])
+        gaps, before, after, share = self._bridges
+        left = curve[..., before]
+        curve[..., gaps] = left + share * (curve[..., after] - left)
 
     @cached_property
-    def _gaps(self) -> list[tuple[slice, IntArray]]:
-        """The ordered bins of every axis where some have no rows, and which of them have."""
+    def _bridges(self) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+        """Ordered bins without rows, those with rows on both sides, and how far between they are.
+
+        At an end of an axis both sides are the nearest bin with rows.
+        """
         is_gap = self.is_ordered & (self.frequencies == 0)
-        gaps = []
+        bridges = [np.empty((3, 0), dtype=np.int64)]
         for j in np.unique(np.searchsorted(self.offset, np.flatnonzero(is_gap), "right") - 1):
             first = int(self.offset[j])
-            part = slice(first, first + int(self.n_ordered[j]))
-            known = np.flatnonzero(~is_gap[part])
+            own = is_gap[first : first + int(self.n_ordered[j])]
+            gaps, known = np.flatnonzero(own), np.flatnonzero(~own)
             if len(known):
-                gaps.append((part, known))
-        return gaps
+                after = np.searchsorted(known, gaps)
+                ends = known[np.clip([after - 1, after], 0, len(known) - 1)]
+                bridges.append(first + np.vstack([gaps, ends]))
+        gaps, before, after = np.concatenate(bridges, axis=1)
+        return gaps, before, after, (gaps - before) / np.maximum(after - before, 1)
 
     def axis(self, j: int) -> slice:
         """Where axis ``j`` lies in a flat array."""

@@ -242,8 +242,10 @@ class Curves:
 
     def fix_gauge(self, bins: Bins) -> None:
         """Give every curve mean zero on its axis; what is taken off goes to scales and constant."""
-        for stage in self.stages:
-            stage.curves, taken_off = bins.centred(stage.curves)
-            stage.scale += taken_off
+        if self.stages:
+            all_curves, taken_off = bins.centred(np.array([stage.curves for stage in self.stages]))
+            for stage, curves, off in zip(self.stages, all_curves, taken_off, strict=True):
+                stage.curves = curves
+                stage.scale += off
         self.effects.values, level = bins.centred(self.effects.values)
         self.intercept += float(level)

@@ -522,9 +522,9 @@ def to_model(curves: Curves, axes: Axes) -> SeparationModel:
 def to_stage(stage: StageCurves, axes: Axes) -> Stage:
     """From backbone and tilt of a stage to its branches."""
     pair: list[Branch | None] = []
-    for sign, there in zip((1.0, -1.0), stage.present, strict=True):
-        log_factors = stage.curves[0] + sign * stage.curves[1]
-        axes.bins.bridge_gaps(log_factors)
+    both = np.array([stage.curves[0] + stage.curves[1], stage.curves[0] - stage.curves[1]])
+    axes.bins.bridge_gaps(both)
+    for sign, there, log_factors in zip((1.0, -1.0), stage.present, both, strict=True):
         _make_exact(log_factors, axes, sign)
         scale = float(stage.scale[0] + sign * stage.scale[1])
         pair.append(Branch(sign, scale, log_factors) if there else None)

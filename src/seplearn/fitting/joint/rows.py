@@ -200,8 +200,8 @@ def lower(block: RowBlock, amount: float) -> None:
 
 def moments(block: RowBlock, stage: int) -> FloatArray:
     """The moments of a stage over the rows."""
-    out = np.zeros(kernels.N_MOMENTS)
-    kernels.add_moments(block.products[stage], block.residual, block.working, block.weight, out)
+    out = np.empty(kernels.N_MOMENTS)
+    kernels.fill_moments(block.products[stage], block.residual, block.working, block.weight, out)
     return out
 
 

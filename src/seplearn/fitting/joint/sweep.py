@@ -15,8 +15,8 @@ from seplearn.fitting.carriers import Carrier
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
-from seplearn.kernels.block import begin_stage, solve_effect, visit
-from seplearn.kernels.rows import UU, VV
+from seplearn.kernels.block import begin_stage, sweep_effects, sweep_stage
+from seplearn.kernels.rows import N_MOMENTS, VV
 from seplearn.losses import Loss
 
 _ROUNDING = 1e-9  # of a loss
@@ -24,8 +24,9 @@ _MOST_HALVINGS = 10
 _IDLE = 1e-14  # mean square of a stage, in variances of y, below which there is nothing to learn
 
 # What visits to rows that are elsewhere get in their place: codes, products, residuals, weights.
-_NO_ROWS = np.empty((0, 0), np.uint8), np.empty((2, 0)), np.empty(0), np.empty(0)
-_NO_SUMS = np.empty((0, 8))
+_NO_CODES, _NO_ROWS = np.empty((0, 0), np.uint8), np.empty(0)
+_NO_PRODUCTS = np.empty((2, 0))
+_NO_SUMS, _NO_SUMS_OF_EFFECTS = np.empty((0, 8)), np.empty((0, 2))
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class _Noise:
 
 
 class _Visits(NamedTuple):
-    """The axes of a stage with a curve that may move, in the order of a sweep.
+    """The axes of a stage, or of the main effects, with a curve that may move, in their order.
 
     ``rest`` (p,) says for how many more sweeps each axis is passed over.
     """
@@ -73,14 +74,30 @@ class _Visits(NamedTuple):
     axes: IntArray
     rest: IntArray
 
+    def first(self, axes: Axes) -> int:
+        """The axis that is visited first, or any where there is none."""
+        return int(self.axes[0]) if len(self.axes) else axes.order[0]
+
     @property
     def all_rest(self) -> bool:
         return 0 < len(self.axes) == np.count_nonzero(self.rest)  # no other axis ever rests
 
 
-def _visits(stage: StageCurves, axes: Axes) -> _Visits:
-    own = np.array(stage.visits(axes), dtype=np.int64)
-    return _Visits(own, np.zeros(len(stage.active), dtype=np.int64))
+def _visits(moving: list[int], axes: Axes) -> _Visits:
+    rest = np.zeros(len(axes.n_bins), dtype=np.int64)
+    return _Visits(np.array(moving, dtype=np.int64), rest)
+
+
+class _Plan(NamedTuple):
+    """What sweeps visit: main effects, and the curves of every stage."""
+
+    effects: _Visits
+    stages: list[_Visits]
+
+    @staticmethod
+    def of(curves: Curves, axes: Axes) -> _Plan:
+        effects = _visits([j for j in axes.order if curves.effects.active[j]], axes)
+        return _Plan(effects, [_visits(stage.visits(axes), axes) for stage in curves.stages])
 
 
 def sweep(
@@ -90,62 +107,66 @@ def sweep(
 
     ``stop[0]`` is set from another thread to end early.
     """
-    visits = [_visits(stage, axes) for stage in curves.stages]
+    plan = _Plan.of(curves, axes)
+    loss = _mean_loss(carrier, rules.loss) if rules.loss.overshoots else math.inf
     for _ in range(n_sweeps):
-        mean_square, mass = settle(carrier, curves, rules)
+        mean_square, mass, loss = settle(carrier, curves, rules, loss)
         if stop[0]:
             return mean_square
         noise = _Noise(mean_square, _inflation(curves, mass), mass)
         if rules.loss.overshoots:
-            _sweep_falling(carrier, curves, visits, axes, rules, noise, stop)
+            loss = _sweep_falling(carrier, curves, plan, axes, rules, noise, stop, loss)
         else:
-            _sweep_once(carrier, curves, visits, axes, rules, noise, stop)
-    return settle(carrier, curves, rules)[0]
+            _sweep_once(carrier, curves, plan, axes, rules, noise, stop)
+    return settle(carrier, curves, rules, loss)[0]
 
 
 def _sweep_once(
     carrier: Carrier,
     curves: Curves,
-    visits: list[_Visits],
+    plan: _Plan,
     axes: Axes,
     rules: Rules,
     noise: _Noise,
     stop: BoolArray,
 ) -> None:
     """Visit every main effect and every curve of every stage."""
-    _sweep_effects(carrier, curves.effects, axes, rules, noise)
+    _sweep_effects(carrier, curves.effects, plan.effects, axes, rules, noise)
     for number, stage in enumerate(curves.stages):
         if stop[0]:
             return
-        _sweep_stage(carrier, number, stage, visits[number], axes, rules, noise)
+        _sweep_stage(carrier, number, stage, plan.stages[number], axes, rules, noise)
 
 
 def _sweep_falling(
     carrier: Carrier,
     curves: Curves,
-    visits: list[_Visits],
+    plan: _Plan,
     axes: Axes,
     rules: Rules,
     noise: _Noise,
     stop: BoolArray,
-) -> None:
+    loss: float,
+) -> float:
     """A sweep, of which half is taken back until it has not raised the penalised loss.
 
-    Penalties are those that the sweep has learned, before it and after it.
+    Penalties are those that the sweep has learned, before it and after it. ``loss`` is that before
+    the sweep; that after it is returned.
     """
-    before, loss_before = curves.copy(), _mean_loss(carrier, rules.loss)
-    working = float(carrier.total(rows.residual_sums)[1])
-    _sweep_once(carrier, curves, visits, axes, rules, noise, stop)
+    before, working = curves.copy(), float(carrier.total(rows.residual_sums)[1])
+    _sweep_once(carrier, curves, plan, axes, rules, noise, stop)
     for own, other in zip(curves.stages, before.stages, strict=True):
         other.curvature = own.curvature
     share = rules.loss.per_half_square / noise.mass
-    bound = loss_before + share * before.penalty(axes, curves, working)
+    bound = loss + share * before.penalty(axes, curves, working)
     for _ in range(_MOST_HALVINGS):
         penalty = share * curves.penalty(axes, curves, working)
-        if _mean_loss(carrier, rules.loss) + penalty <= bound * (1.0 + _ROUNDING):
-            return
+        loss = _mean_loss(carrier, rules.loss)
+        if loss + penalty <= bound * (1.0 + _ROUNDING):
+            return loss
         curves.move_halfway_to(before)
         put_on_rows(carrier, curves, axes)
+    return _mean_loss(carrier, rules.loss)
 
 
 def _mean_loss(carrier: Carrier, loss: Loss) -> float:
@@ -161,28 +182,38 @@ def put_on_rows(carrier: Carrier, curves: Curves, axes: Axes) -> None:
         carrier.each(rows.add_stage, axes.offset, own, stage.scale, stage.present)
 
 
-def settle(carrier: Carrier, curves: Curves, rules: Rules) -> tuple[float, float]:
-    """Renew the rows' problem, move the constant; mean squared residual and total weight."""
+def settle(
+    carrier: Carrier, curves: Curves, rules: Rules, loss: float
+) -> tuple[float, float, float]:
+    """Renew the rows' problem and move the constant.
+
+    The mean squared residual, the total weight, and the loss, which was ``loss`` before; it is
+    known of losses that a step may raise.
+    """
     carrier.each(rows.renew, rules.loss)
     total, working, square, mass = carrier.total(rows.residual_sums).tolist()
     if rules.fit_intercept:
-        shift = _move_intercept(carrier, curves, total / working, rules.loss)
+        shift, loss = _move_intercept(carrier, curves, total / working, rules.loss, loss)
         square = max(square - shift * (2.0 * total - shift * working), 0.0)
-    return rules.loss.noise(square / mass), mass
+    return rules.loss.noise(square / mass), mass, loss
 
 
-def _move_intercept(carrier: Carrier, curves: Curves, shift: float, loss: Loss) -> float:
-    """Move the constant, half of it taken back until the loss does not rise; the step taken."""
-    before = _mean_loss(carrier, loss) if loss.overshoots else math.inf
+def _move_intercept(
+    carrier: Carrier, curves: Curves, shift: float, loss: Loss, before: float
+) -> tuple[float, float]:
+    """Move the constant, half of it taken back until the loss does not rise: the step, the loss."""
     curves.intercept += shift
     carrier.each(rows.lower, shift)
-    for _ in range(_MOST_HALVINGS if loss.overshoots else 0):
-        if _mean_loss(carrier, loss) <= before:
-            break
+    if not loss.overshoots:
+        return shift, before
+    for _ in range(_MOST_HALVINGS):
+        after = _mean_loss(carrier, loss)
+        if after <= before:
+            return shift, after
         shift *= 0.5
         curves.intercept -= shift
         carrier.each(rows.lower, -shift)
-    return shift
+    return shift, _mean_loss(carrier, loss)
 
 
 def _inflation(curves: Curves, mass: float) -> float:
@@ -200,34 +231,26 @@ def _sweep_stage(
     rules: Rules,
     noise: _Noise,
 ) -> None:
-    """Update the scale of one stage, then its curves on every axis where it has any."""
+    """Update the scale of one stage, then its curves on every axis where it has any.
+
+    All in one go where the rows are one block at hand.
+    """
     if visits.all_rest:
         visits.rest[visits.axes] -= 1
         return
-    moments = carrier.total(rows.moments, number)
-    if moments[VV] < _IDLE * noise.mass:
-        return
-    energy = rules.energy * noise.mean_square
-    stage.curvature[:] = moments[UU], moments[VV]
-    local, factors = np.empty(2), np.empty((2, max(axes.n_bins)))
-    begin_stage(
-        moments,
-        energy,
-        stage.present,
-        stage.freedom,
-        noise.mean_square,
-        noise.inflation,
-        stage.scale,
-        factors,
-        local,
-    )
+    most, block = max(axes.n_bins), _at_hand(carrier)
     solving = (
+        _IDLE * noise.mass,
+        stage.scale,
+        stage.curvature,
         stage.curves,
         stage.penalties,
         stage.active,
         stage.present,
-        energy,
-        local,
+        rules.energy * noise.mean_square,
+        noise.mean_square,
+        noise.inflation,
+        np.empty(2),
         rules.rate,
         rules.largest_step,
         rules.negligible * noise.mean_square * noise.inflation,
@@ -235,59 +258,90 @@ def _sweep_stage(
         stage.freedom,
         stage.reach,
     )
-    left = _visit(carrier, number, visits, axes, factors, solving)
-    carrier.each(rows.leave, number, left, factors)
+    if block is None:
+        _sweep_stage_elsewhere(carrier, number, visits, axes, np.empty((2, most)), solving)
+        return
+    sweep_stage(
+        visits.axes,
+        axes.layout,
+        block.codes,
+        block.products[number],
+        block.residual,
+        block.working,
+        block.weight,
+        visits.first(axes),
+        np.empty((2, most)),
+        np.empty((most, 8)),
+        np.empty(N_MOMENTS),
+        *solving,
+    )
 
 
-def _visit(
+def _at_hand(carrier: Carrier) -> rows.RowBlock | None:
+    """The rows, if they are one block that kernels can work on as a whole.
+
+    Codes of more than a byte are rare, and not worth another compilation.
+    """
+    block = carrier.only_block
+    return block if block is not None and block.codes.dtype == np.uint8 else None
+
+
+def _sweep_stage_elsewhere(
     carrier: Carrier,
     number: int,
     visits: _Visits,
     axes: Axes,
     factors: FloatArray,
     solving: tuple[Any, ...],
-) -> int:
-    """Visit the axes of a stage; the one that was left last. ``solving`` ends what visits take.
-
-    All of them in one go where the rows are one block at hand. Codes of more than a byte are rare,
-    and not worth another compilation.
-    """
-    left, block = int(visits.axes[0]) if len(visits.axes) else axes.order[0], carrier.only_block
-    if block is not None and block.codes.dtype == np.uint8:
-        room = np.empty((factors.shape[1], 8))
-        of_stage = block.codes, block.products[number], block.residual, block.working
-        return visit(visits.axes, axes.layout, *of_stage, left, factors, room, *solving)
+) -> None:
+    """The same, sums over rows asked for one after the other. ``solving`` ends what is passed."""
+    idle, scale, curvature, _, _, _, present, energy, mean_square, inflation, local, *_ = solving
+    moments, freedom = carrier.total(rows.moments, number), solving[-2]
+    if moments[VV] < idle:
+        return
+    known = (moments, energy, present, freedom, mean_square, inflation)
+    begin_stage(*known, scale, curvature, factors, local)
+    no_rows = (_NO_CODES, _NO_PRODUCTS, _NO_ROWS, _NO_ROWS, _NO_ROWS)
+    left = visits.first(axes)
     for k, j in enumerate(visits.axes.tolist()):
         sums = _NO_SUMS
         if visits.rest[j] == 0:
             sums = carrier.total(rows.advance, number, left, factors, j, axes.n_bins[j])
         here = visits.axes[k : k + 1]
-        left = visit(here, axes.layout, *_NO_ROWS, left, factors, sums, *solving)
-    return left
+        left = sweep_stage(here, axes.layout, *no_rows, left, factors, sums, moments, *solving)
+    carrier.each(rows.leave, number, left, factors)
 
 
 def _sweep_effects(
-    carrier: Carrier, effects: Effects, axes: Axes, rules: Rules, noise: _Noise
+    carrier: Carrier, effects: Effects, visits: _Visits, axes: Axes, rules: Rules, noise: _Noise
 ) -> None:
-    """Update the main effect of every axis."""
-    visits = [j for j in axes.order if effects.active[j]]
-    if not visits:
+    """Update the main effect of every axis that has one."""
+    if len(visits.axes) == 0:
         return
-    left = visits[0]
-    step = np.zeros(axes.n_bins[left])
-    for j in visits:
-        n_bins = axes.n_bins[j]
-        sums = carrier.total(rows.advance_effect, left, step, j, n_bins)
-        left, step = j, np.empty(n_bins)
-        freedom = solve_effect(
-            sums,
-            effects.values,
-            effects.penalties[j],
-            *axes.places[j],
-            noise.mean_square * noise.inflation,
-            rules.rate,
-            step,
-        )
-        if rules.rate > 0.0:
-            effects.freedom[j] = freedom
+    if visits.all_rest:
+        visits.rest[visits.axes] -= 1
+        return
+    most, block, left = max(axes.n_bins), _at_hand(carrier), visits.first(axes)
+    step = np.zeros(most)
+    solving: tuple[Any, ...] = (
+        effects.values,
+        effects.penalties,
+        noise.mean_square * noise.inflation,
+        rules.rate,
+        rules.negligible * noise.mean_square * noise.inflation,
+        visits.rest,
+        effects.freedom,
+    )
+    if block is not None:
+        at_hand = (block.codes, block.residual, block.working)
+        room = np.empty((most, 2))
+        sweep_effects(visits.axes, axes.layout, *at_hand, left, step, room, *solving)
+        return
+    no_rows = (_NO_CODES, _NO_ROWS, _NO_ROWS)
+    for k, j in enumerate(visits.axes.tolist()):
+        sums = _NO_SUMS_OF_EFFECTS
+        if visits.rest[j] == 0:
+            sums = carrier.total(rows.advance_effect, left, step, j, axes.n_bins[j])
+        here = visits.axes[k : k + 1]
+        left = sweep_effects(here, axes.layout, *no_rows, left, step, sums, *solving)
     carrier.each(rows.leave_effect, left, step)
