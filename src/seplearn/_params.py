@@ -130,7 +130,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "Number of refits to bootstrap samples, from which bands are computed; 0 for no bands, 100 "
         "for good ones. Where smoothness is learned they hold the bias of smoothing too.",
     ),
-    Parameter("n_grids", 4, Interval(1, whole=True), "Bagged grids per stage.", "n_trees"),
+    Parameter("n_grids", 3, Interval(1, whole=True), "Bagged grids per stage.", "n_trees"),
     Parameter(
         "n_splits",
         30,
@@ -346,7 +346,7 @@ class JointParameters:
     early_stopping: Literal["auto"] | bool = "auto"
     validation_fraction: float = 0.15
     n_bootstrap: int = 0
-    n_grids: int = 4
+    n_grids: int = 3
     n_splits: int = 30
     split_try: int = 10
     colsample: float = 0.8

@@ -41,7 +41,7 @@ _MANY_COPIES = 5
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples fill [0, 1) evenly, however many are taken
 # Stages without improvement after which no larger model is tried; fewer where the last one is worse
 # than the best by more than a standard error.
-_PATIENCE = 4
+_PATIENCE = 3
 _LEAST_PATIENCE = 2
 # Where several fits are averaged, for the last per cents and not for reading, no stage is given up
 # before so many brought nothing: errors 1.4 % lower on twelve small tables, in 1.6 times the time.
