@@ -406,6 +406,15 @@ def fill_curves(
             fill_penalty(block.penalty, mu[side], start, stride, curvature[side], n_bins, n_ordered)
 
 
+@part
+def is_passed_over(j: int, rest: IntArray) -> bool:
+    """Whether an axis rests, then for one sweep less."""
+    if rest[j] == 0:
+        return False
+    rest[j] -= 1
+    return True
+
+
 @kernel
 def sweep_stage(
     axes: IntArray,
@@ -486,8 +495,7 @@ def sweep_stage(
             noise,
         )
     for j in axes:
-        if rest[j] > 0:
-            rest[j] -= 1
+        if is_passed_over(j, rest):
             continue
         own = sums[: places[j, 1]]
         if has_rows:
@@ -635,8 +643,7 @@ def sweep_effects(
     """
     has_rows = residual.shape[0] > 0
     for j in axes:
-        if rest[j] > 0:
-            rest[j] -= 1
+        if is_passed_over(j, rest):
             continue
         own = sums[: places[j, 1]]
         if has_rows:

@@ -64,6 +64,10 @@ class _Noise:
     inflation: float
     mass: float
 
+    @property
+    def inflated(self) -> float:
+        return self.mean_square * self.inflation
+
 
 class _Visits(NamedTuple):
     """The axes of a stage, or of the main effects, with a curve that may move, in their order.
@@ -78,9 +82,12 @@ class _Visits(NamedTuple):
         """The axis that is visited first, or any where there is none."""
         return int(self.axes[0]) if len(self.axes) else axes.order[0]
 
-    @property
-    def all_rest(self) -> bool:
-        return 0 < len(self.axes) == np.count_nonzero(self.rest)  # no other axis ever rests
+    def are_passed_over(self) -> bool:
+        """Whether all axes rest, then for one sweep less."""
+        if not 0 < len(self.axes) == np.count_nonzero(self.rest):  # no other axis ever rests
+            return False
+        self.rest[self.axes] -= 1
+        return True
 
 
 def _visits(moving: list[int], axes: Axes) -> _Visits:
@@ -235,8 +242,7 @@ def _sweep_stage(
 
     All in one go where the rows are one block at hand.
     """
-    if visits.all_rest:
-        visits.rest[visits.axes] -= 1
+    if visits.are_passed_over():
         return
     most, block = max(axes.n_bins), _at_hand(carrier)
     solving = (
@@ -253,7 +259,7 @@ def _sweep_stage(
         np.empty(2),
         rules.rate,
         rules.largest_step,
-        rules.negligible * noise.mean_square * noise.inflation,
+        rules.negligible * noise.inflated,
         visits.rest,
         stage.freedom,
         stage.reach,
@@ -316,19 +322,16 @@ def _sweep_effects(
     carrier: Carrier, effects: Effects, visits: _Visits, axes: Axes, rules: Rules, noise: _Noise
 ) -> None:
     """Update the main effect of every axis that has one."""
-    if len(visits.axes) == 0:
-        return
-    if visits.all_rest:
-        visits.rest[visits.axes] -= 1
+    if len(visits.axes) == 0 or visits.are_passed_over():
         return
     most, block, left = max(axes.n_bins), _at_hand(carrier), visits.first(axes)
     step = np.zeros(most)
     solving: tuple[Any, ...] = (
         effects.values,
         effects.penalties,
-        noise.mean_square * noise.inflation,
+        noise.inflated,
         rules.rate,
-        rules.negligible * noise.mean_square * noise.inflation,
+        rules.negligible * noise.inflated,
         visits.rest,
         effects.freedom,
     )
