@@ -59,7 +59,7 @@ SWEEP = Group(
     ("tests/kernels/test_sweep.py",),
     (
         ("_IDLE = 1e-14", "_IDLE = -1.0"),
-        ("    _sweep_effects(carrier, curves.effects, plan.effects, axes, rules, noise)\n", ""),
+        ("    _sweep_effects(carrier, curves.effects, axes, rules, noise)\n", ""),
         ("if stop[0]:\n            return\n", "if False:\n            return\n"),
         ("loss)\n        if stop[0]:\n", "loss)\n        if False:\n"),
         ("    return settle(carrier, curves, rules, loss)[0]", "    return mean_square"),
@@ -78,25 +78,11 @@ SWEEP = Group(
         ("carrier.total(rows.moments, number)", "carrier.total(rows.moments, 0)"),
         ("        stage.active,\n", "        np.ones_like(stage.active),\n"),
         ("negligible: float = 0.1", "negligible: float = 0.2"),
-        (
-            "rules.negligible * noise.inflated,\n        visits.rest,\n        stage",
-            "rules.negligible,\n        visits.rest,\n        stage",
-        ),
-        (
-            "rules.negligible * noise.inflated,\n        visits.rest,\n        effects",
-            "rules.negligible,\n        visits.rest,\n        effects",
-        ),
+        ("rules.negligible * noise.inflated", "rules.negligible"),
         ("return self.mean_square * self.inflation", "return self.mean_square"),
         ("        self.rest[self.axes] -= 1\n", ""),
-        (
-            "        if visits.rest[j] == 0:\n            sums = carrier.total(rows.advance,",
-            "        if True:\n            sums = carrier.total(rows.advance,",
-        ),
-        (
-            "        if visits.rest[j] == 0:\n            sums = carrier.total(rows.advance_effect",
-            "        if True:\n            sums = carrier.total(rows.advance_effect",
-        ),
-        ("[j for j in axes.order if curves.effects.active[j]]", "list(axes.order)"),
+        ("if visits.rest[j] == 0:", "if True:"),
+        ("[j for j in axes.order if effects.active[j]]", "list(axes.order)"),
         ("        rules.energy * noise.mean_square,\n", "        rules.energy,\n"),
         ("        left = sweep_stage(here", "        sweep_stage(here"),
         ("        left = sweep_effects(here", "        sweep_effects(here"),
@@ -210,8 +196,11 @@ BLOCK = Group(
     ("tests/kernels/test_block.py", "tests/kernels/test_sweep.py"),
     (
         ("        left = j\n        if has_settled", "        if has_settled"),
-        ("        left = j\n        change = 0.0", "        change = 0.0"),
-        ("    rest[j] -= 1\n", "    rest[j] = 0\n"),
+        (
+            "        left = j\n    if has_rows:\n        take_off",
+            "    if has_rows:\n        take_off",
+        ),
+        ("            rest[j] -= 1\n", "            rest[j] = 0\n"),
         ("REST = 3", "REST = 2"),
         ("change -= 2.0 * plus * minus", "change -= plus * minus"),
         ("_NEAR_ONE = 0.1 ", "_NEAR_ONE = 0.2 "),
@@ -399,8 +388,6 @@ BLOCK = Group(
         ("even * x + 1.0 / 24.0", "even * x + 1.0 / 25.0"),
         ("bend += sums[b, 0] * move * move", "bend += move * move"),
         ("        if moments[VV] < idle:\n", "        if False:\n"),
-        ("change += own[b, 0] * step[b] * step[b]", "change += own[b, 0] * step[b]"),
-        ("        if change < negligible:\n", "        if False:\n"),
         (
             "        if rate > 0.0:\n            freedom[j] = spent\n",
             "        freedom[j] = spent\n",
@@ -482,6 +469,11 @@ REFINE = Group(
         ("while n_cuts < rules.n_splits", "while n_cuts <= rules.n_splits"),
         ("and not stop[0]:", "and True:"),
         ("            draw_head(random[p:], rules.n_columns, p, columns)\n", "            pass\n"),
+        (
+            "            if c >= rules.n_columns and best.axis >= 0:\n",
+            "            if c >= rules.n_columns:\n",
+        ),
+        ("            if c >= rules.n_columns and best.axis >= 0:\n", "            if False:\n"),
         ("n_cuts += 0 if state.is_cut[boundary] else 1", "n_cuts += 1"),
         ("        total += best.gain\n", "        total += 2.0 * best.gain\n"),
         ("        state.is_cut[boundary] = True\n", ""),

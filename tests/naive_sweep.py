@@ -52,7 +52,6 @@ class Effects:
     active: np.ndarray  # per axis: whether it may move
     mu: np.ndarray  # (axes, 3)
     freedom: np.ndarray  # per axis
-    rest: np.ndarray | None = None  # per axis: sweeps for which it is not visited
 
 
 @dataclass
@@ -158,8 +157,8 @@ def sweep(fit, n_sweeps=1):
 
     A curve whose step changed next to nothing rests for the next three sweeps.
     """
-    for curves in [*fit.stages, *([fit.effects] if fit.effects else [])]:
-        curves.rest = np.zeros(len(fit.axes), dtype=int)
+    for stage in fit.stages:
+        stage.rest = np.zeros(len(fit.axes), dtype=int)
     for _ in range(n_sweeps):
         fit.weigh()
         move_intercept(fit)
@@ -189,7 +188,7 @@ def sweep_once(fit):
     mean_square, inflation = fit.mean_square, noise_inflation(fit)
     for j in fit.visits if fit.effects else ():
         if fit.effects.active[j]:
-            sweep_effect(fit, j, mean_square * inflation)
+            update_effect(fit, j, mean_square * inflation)
     for stage in fit.stages:
         sweep_stage(fit, stage, mean_square, inflation)
 
@@ -255,18 +254,6 @@ def noise_inflation(fit):
     spent = sum(np.sum(stage.freedom) for stage in fit.stages) + 2 * len(fit.stages) + 1
     spent += np.sum(fit.effects.freedom) if fit.effects else 0.0
     return total / (total - min(spent, total / 2))
-
-
-def sweep_effect(fit, j, noise):
-    rest = fit.effects.rest
-    if rest[j] > 0:
-        rest[j] -= 1
-        fit.n_rested += 1
-        return
-    before = fit.eta
-    update_effect(fit, j, noise)
-    if np.sum(fit.huber * (fit.eta - before) ** 2) < fit.rules.negligible * noise:
-        rest[j] = 3
 
 
 def update_effect(fit, j, noise):

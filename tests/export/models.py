@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from seplearn import TSLClassifier, TSLRegressor
-from seplearn.model.edit import of_each, scaled
+from seplearn.model.classes import ClassModels
+from seplearn.model.edit import scaled
 from seplearn.model.stage import Stage
 from seplearn.table.schema import OffsetColumn
 
@@ -83,7 +84,9 @@ def model(name: str) -> Any:
         fitted = TSLClassifier(**QUICK, main_effects=name == "classes", min_category_count=2)
         fitted.fit(X, CLASSES[np.digitize(y, [-1.0, 1.0])])
         if name == "certain":  # scores whose difference is beyond the largest number
-            fitted.model_ = of_each(fitted.model_, lambda one: scaled(one, 1e308))
+            factor = 2e307 / float(np.abs(fitted.decision_function(X)).max())
+            pairs = zip(fitted.model_.models, (-1e308, 1e308, 1e308), strict=True)
+            fitted.model_ = ClassModels(tuple(scaled(one, factor, level) for one, level in pairs))
         return fitted
     if name == "log":
         fitted = TSLRegressor(**QUICK, loss="poisson", main_effects=True)

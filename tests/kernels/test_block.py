@@ -251,8 +251,8 @@ def visit_effect(place, step, sums, effects, mu, noise, rate):
     no_rows = np.empty((0, 0), np.uint8), np.empty(0), np.empty(0)
     freedom = np.full(1, np.nan)
     left = sweep_effects(
-        np.zeros(1, np.int64), place, *no_rows, 0, step, sums, effects, mu[None], noise, rate, 0.0,
-        np.zeros(1, np.int64), freedom,
+        np.zeros(1, np.int64), place, *no_rows, 0, step, sums, effects, mu[None], noise, rate,
+        freedom,
     )  # fmt: skip
     assert left == 0
     return freedom[0]

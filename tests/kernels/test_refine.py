@@ -268,6 +268,17 @@ def test_columns_and_cuts_are_drawn_anew_at_every_step():
     assert seen == {first + cut for first in offset[:3] for cut in range(1, 5)}
 
 
+def test_columns_without_anything_to_gain_do_not_end_a_grid():
+    codes, _, categorical, _, residual = table_of_steps(5)
+    codes[:, :2], offset = 0, 6 * np.arange(4)
+    rules = rules_for_stop()._replace(n_columns=1)
+    for seed in range(8):
+        rest = categorical, sort_by_bin(codes, offset), residual
+        state = start_grid(codes, offset, *rest, np.ones(90), 1.0, rules)
+        random = np.random.default_rng(seed).integers(1, 2**60, size=5, dtype=np.uint64)
+        assert refine(state, rules, random, GO_ON)[0] >= 4
+
+
 @pytest.mark.parametrize("n_splits", [2, 4])
 @pytest.mark.parametrize("n_columns", [1, 3])
 def test_resplits_come_on_top_of_splits_twice_as_many_at_most(n_splits, n_columns):

@@ -406,15 +406,6 @@ def fill_curves(
             fill_penalty(block.penalty, mu[side], start, stride, curvature[side], n_bins, n_ordered)
 
 
-@part
-def is_passed_over(j: int, rest: IntArray) -> bool:
-    """Whether an axis rests, then for one sweep less."""
-    if rest[j] == 0:
-        return False
-    rest[j] -= 1
-    return True
-
-
 @kernel
 def sweep_stage(
     axes: IntArray,
@@ -495,7 +486,8 @@ def sweep_stage(
             noise,
         )
     for j in axes:
-        if is_passed_over(j, rest):
+        if rest[j] > 0:
+            rest[j] -= 1
             continue
         own = sums[: places[j, 1]]
         if has_rows:
@@ -625,12 +617,11 @@ def sweep_effects(
     mu: FloatArray,
     noise: float,
     rate: float,
-    negligible: float,
-    rest: IntArray,
     freedom: FloatArray,
 ) -> int:
     """Visits to the main effects of some axes, one after the other; the axis left last.
 
+    None ever rests: a new effect starts stiff and takes small steps until it has learned better.
     Without rows a single axis is visited: see :func:`sweep_stage`, also for what is told here.
 
     Parameters
@@ -643,8 +634,6 @@ def sweep_effects(
     """
     has_rows = residual.shape[0] > 0
     for j in axes:
-        if is_passed_over(j, rest):
-            continue
         own = sums[: places[j, 1]]
         if has_rows:
             own[:, :] = 0.0
@@ -655,11 +644,6 @@ def sweep_effects(
         if rate > 0.0:
             freedom[j] = spent
         left = j
-        change = 0.0
-        for b in range(own.shape[0]):
-            change += own[b, 0] * step[b] * step[b]
-        if change < negligible:
-            rest[j] = REST
     if has_rows:
         take_off(codes[left], step, residual)
     return left

@@ -230,9 +230,10 @@ def refine(
 ) -> tuple[int, float]:
     """The refinement loop: returns the number of actions taken and the sum of their gains.
 
-    It ends after ``n_splits`` new cuts; resplits come on top, up to twice as many. ``random[j]`` is
-    the stream of axis j, and ``random[p]`` draws from the columns in the order of their streams, so
-    that what is tried on an axis does not depend on where its column stands. ``stop[0]`` is set
+    It ends after ``n_splits`` new cuts; resplits come on top, up to twice as many. Where the
+    columns drawn have nothing to gain, as a constant has not, the others are tried. ``random[j]``
+    is the stream of axis j, and ``random[p]`` draws from the columns in the order of their streams,
+    so that what is tried on an axis does not depend on where its column stands. ``stop[0]`` is set
     from another thread to end the loop early.
     """
     p = state.codes.shape[1]
@@ -247,7 +248,9 @@ def refine(
         if rules.n_columns < p:
             draw_head(random[p:], rules.n_columns, p, columns)
         best = Action(rules.min_gain, -1, 0, 0, 0)
-        for c in range(rules.n_columns):
+        for c in range(p):
+            if c >= rules.n_columns and best.axis >= 0:
+                break
             j = columns[c]
             action = best_on_axis(state, j, rules, random[j:], prefix, cuts)
             if action.gain > _CLEARLY * best.gain:

@@ -49,7 +49,7 @@ class StageRecord:
     >>> model = TSLRegressor(n_stages=1, random_state=0).fit(X, y)
     >>> record = model.history_[0]
     >>> record.n_kept, record.n_grids, record.cancellation >= 1
-    (2, 4, True)
+    (2, 3, True)
     """
 
     loss: float

@@ -26,7 +26,7 @@ _IDLE = 1e-14  # mean square of a stage, in variances of y, below which there is
 # What visits to rows that are elsewhere get in their place: codes, products, residuals, weights.
 _NO_CODES, _NO_ROWS = np.empty((0, 0), np.uint8), np.empty(0)
 _NO_PRODUCTS = np.empty((2, 0))
-_NO_SUMS, _NO_SUMS_OF_EFFECTS = np.empty((0, 8)), np.empty((0, 2))
+_NO_SUMS = np.empty((0, 8))
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class _Noise:
 
 
 class _Visits(NamedTuple):
-    """The axes of a stage, or of the main effects, with a curve that may move, in their order.
+    """The axes of a stage with a curve that may move, in the order of a sweep.
 
     ``rest`` (p,) says for how many more sweeps each axis is passed over.
     """
@@ -90,21 +90,9 @@ class _Visits(NamedTuple):
         return True
 
 
-def _visits(moving: list[int], axes: Axes) -> _Visits:
-    rest = np.zeros(len(axes.n_bins), dtype=np.int64)
-    return _Visits(np.array(moving, dtype=np.int64), rest)
-
-
-class _Plan(NamedTuple):
-    """What sweeps visit: main effects, and the curves of every stage."""
-
-    effects: _Visits
-    stages: list[_Visits]
-
-    @staticmethod
-    def of(curves: Curves, axes: Axes) -> _Plan:
-        effects = _visits([j for j in axes.order if curves.effects.active[j]], axes)
-        return _Plan(effects, [_visits(stage.visits(axes), axes) for stage in curves.stages])
+def _visits(stage: StageCurves, axes: Axes) -> _Visits:
+    own = np.array(stage.visits(axes), dtype=np.int64)
+    return _Visits(own, np.zeros(len(stage.active), dtype=np.int64))
 
 
 def sweep(
@@ -114,7 +102,7 @@ def sweep(
 
     ``stop[0]`` is set from another thread to end early.
     """
-    plan = _Plan.of(curves, axes)
+    visits = [_visits(stage, axes) for stage in curves.stages]
     loss = _mean_loss(carrier, rules.loss) if rules.loss.overshoots else math.inf
     for _ in range(n_sweeps):
         mean_square, mass, loss = settle(carrier, curves, rules, loss)
@@ -122,33 +110,33 @@ def sweep(
             return mean_square
         noise = _Noise(mean_square, _inflation(curves, mass), mass)
         if rules.loss.overshoots:
-            loss = _sweep_falling(carrier, curves, plan, axes, rules, noise, stop, loss)
+            loss = _sweep_falling(carrier, curves, visits, axes, rules, noise, stop, loss)
         else:
-            _sweep_once(carrier, curves, plan, axes, rules, noise, stop)
+            _sweep_once(carrier, curves, visits, axes, rules, noise, stop)
     return settle(carrier, curves, rules, loss)[0]
 
 
 def _sweep_once(
     carrier: Carrier,
     curves: Curves,
-    plan: _Plan,
+    visits: list[_Visits],
     axes: Axes,
     rules: Rules,
     noise: _Noise,
     stop: BoolArray,
 ) -> None:
     """Visit every main effect and every curve of every stage."""
-    _sweep_effects(carrier, curves.effects, plan.effects, axes, rules, noise)
+    _sweep_effects(carrier, curves.effects, axes, rules, noise)
     for number, stage in enumerate(curves.stages):
         if stop[0]:
             return
-        _sweep_stage(carrier, number, stage, plan.stages[number], axes, rules, noise)
+        _sweep_stage(carrier, number, stage, visits[number], axes, rules, noise)
 
 
 def _sweep_falling(
     carrier: Carrier,
     curves: Curves,
-    plan: _Plan,
+    visits: list[_Visits],
     axes: Axes,
     rules: Rules,
     noise: _Noise,
@@ -161,7 +149,7 @@ def _sweep_falling(
     the sweep; that after it is returned.
     """
     before, working = curves.copy(), float(carrier.total(rows.residual_sums)[1])
-    _sweep_once(carrier, curves, plan, axes, rules, noise, stop)
+    _sweep_once(carrier, curves, visits, axes, rules, noise, stop)
     for own, other in zip(curves.stages, before.stages, strict=True):
         other.curvature = own.curvature
     share = rules.loss.per_half_square / noise.mass
@@ -319,32 +307,29 @@ def _sweep_stage_elsewhere(
 
 
 def _sweep_effects(
-    carrier: Carrier, effects: Effects, visits: _Visits, axes: Axes, rules: Rules, noise: _Noise
+    carrier: Carrier, effects: Effects, axes: Axes, rules: Rules, noise: _Noise
 ) -> None:
     """Update the main effect of every axis that has one."""
-    if len(visits.axes) == 0 or visits.are_passed_over():
+    visits = np.array([j for j in axes.order if effects.active[j]], dtype=np.int64)
+    if len(visits) == 0:
         return
-    most, block, left = max(axes.n_bins), _at_hand(carrier), visits.first(axes)
+    most, block, left = max(axes.n_bins), _at_hand(carrier), int(visits[0])
     step = np.zeros(most)
     solving: tuple[Any, ...] = (
         effects.values,
         effects.penalties,
         noise.inflated,
         rules.rate,
-        rules.negligible * noise.inflated,
-        visits.rest,
         effects.freedom,
     )
     if block is not None:
         at_hand = (block.codes, block.residual, block.working)
         room = np.empty((most, 2))
-        sweep_effects(visits.axes, axes.layout, *at_hand, left, step, room, *solving)
+        sweep_effects(visits, axes.layout, *at_hand, left, step, room, *solving)
         return
     no_rows = (_NO_CODES, _NO_ROWS, _NO_ROWS)
-    for k, j in enumerate(visits.axes.tolist()):
-        sums = _NO_SUMS_OF_EFFECTS
-        if visits.rest[j] == 0:
-            sums = carrier.total(rows.advance_effect, left, step, j, axes.n_bins[j])
-        here = visits.axes[k : k + 1]
+    for k, j in enumerate(visits.tolist()):
+        sums = carrier.total(rows.advance_effect, left, step, j, axes.n_bins[j])
+        here = visits[k : k + 1]
         left = sweep_effects(here, axes.layout, *no_rows, left, step, sums, *solving)
     carrier.each(rows.leave_effect, left, step)
