@@ -124,7 +124,7 @@ class Case:
             reach[None],
         )  # fmt: skip
         assert left == 0
-        assert np.isnan([scale, curvature]).all()  # what is known without rows is for others
+        assert np.isnan([scale, curvature]).all()  # the scale moves where rows are
         np.testing.assert_array_equal(sums, self.sums)
         assert np.isnan(np.delete(curves, np.r_[here], axis=1)).all()
         step = curves[:, here].ravel() - self.curve

@@ -217,6 +217,50 @@ def _inflation(curves: Curves, mass: float) -> float:
     return mass / (mass - spent)
 
 
+class _Solving(NamedTuple):
+    """What the kernel takes beside axes and rows, in its order: see :func:`sweep_stage`."""
+
+    idle: float
+    scale: FloatArray
+    curvature: FloatArray
+    curves: FloatArray
+    mu: FloatArray
+    free: BoolArray
+    present: BoolArray
+    energy: float
+    mean_square: float
+    inflation: float
+    noise: FloatArray
+    rate: float
+    largest_step: float
+    negligible: float
+    rest: IntArray
+    freedom: FloatArray
+    reach: FloatArray
+
+    @staticmethod
+    def of(stage: StageCurves, visits: _Visits, rules: Rules, noise: _Noise) -> _Solving:
+        return _Solving(
+            _IDLE * noise.mass,
+            stage.scale,
+            stage.curvature,
+            stage.curves,
+            stage.penalties,
+            stage.active,
+            stage.present,
+            rules.energy * noise.mean_square,
+            noise.mean_square,
+            noise.inflation,
+            np.empty(2),
+            rules.rate,
+            rules.largest_step,
+            rules.negligible * noise.inflated,
+            visits.rest,
+            stage.freedom,
+            stage.reach,
+        )
+
+
 def _sweep_stage(
     carrier: Carrier,
     number: int,
@@ -233,25 +277,7 @@ def _sweep_stage(
     if visits.are_passed_over():
         return
     most, block = max(axes.n_bins), _at_hand(carrier)
-    solving = (
-        _IDLE * noise.mass,
-        stage.scale,
-        stage.curvature,
-        stage.curves,
-        stage.penalties,
-        stage.active,
-        stage.present,
-        rules.energy * noise.mean_square,
-        noise.mean_square,
-        noise.inflation,
-        np.empty(2),
-        rules.rate,
-        rules.largest_step,
-        rules.negligible * noise.inflated,
-        visits.rest,
-        stage.freedom,
-        stage.reach,
-    )
+    solving = _Solving.of(stage, visits, rules, noise)
     if block is None:
         _sweep_stage_elsewhere(carrier, number, visits, axes, np.empty((2, most)), solving)
         return
@@ -286,23 +312,44 @@ def _sweep_stage_elsewhere(
     visits: _Visits,
     axes: Axes,
     factors: FloatArray,
-    solving: tuple[Any, ...],
+    solving: _Solving,
 ) -> None:
-    """The same, sums over rows asked for one after the other. ``solving`` ends what is passed."""
-    idle, scale, curvature, _, _, _, present, energy, mean_square, inflation, local, *_ = solving
-    moments, freedom = carrier.total(rows.moments, number), solving[-2]
-    if moments[VV] < idle:
+    """The same, sums over rows asked for one after the other."""
+    moments = carrier.total(rows.moments, number)
+    if moments[VV] < solving.idle:
         return
-    known = (moments, energy, present, freedom, mean_square, inflation)
-    begin_stage(*known, scale, curvature, factors, local)
-    no_rows = (_NO_CODES, _NO_PRODUCTS, _NO_ROWS, _NO_ROWS, _NO_ROWS)
+    begin_stage(
+        moments,
+        solving.energy,
+        solving.present,
+        solving.freedom,
+        solving.mean_square,
+        solving.inflation,
+        solving.scale,
+        solving.curvature,
+        factors,
+        solving.noise,
+    )
     left = visits.first(axes)
     for k, j in enumerate(visits.axes.tolist()):
         sums = _NO_SUMS
         if visits.rest[j] == 0:
             sums = carrier.total(rows.advance, number, left, factors, j, axes.n_bins[j])
         here = visits.axes[k : k + 1]
-        left = sweep_stage(here, axes.layout, *no_rows, left, factors, sums, moments, *solving)
+        left = sweep_stage(
+            here,
+            axes.layout,
+            _NO_CODES,
+            _NO_PRODUCTS,
+            _NO_ROWS,
+            _NO_ROWS,
+            _NO_ROWS,
+            left,
+            factors,
+            sums,
+            moments,
+            *solving,
+        )
     carrier.each(rows.leave, number, left, factors)
 
 
