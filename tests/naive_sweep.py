@@ -52,6 +52,7 @@ class Effects:
     active: np.ndarray  # per axis: whether it may move
     mu: np.ndarray  # (axes, 3)
     freedom: np.ndarray  # per axis
+    rest: np.ndarray | None = None  # per axis: for how many more sweeps it is not visited
 
 
 @dataclass
@@ -159,6 +160,8 @@ def sweep(fit, n_sweeps=1):
     """
     for stage in fit.stages:
         stage.rest = np.zeros(len(fit.axes), dtype=int)
+    if fit.effects is not None:
+        fit.effects.rest = np.zeros(len(fit.axes), dtype=int)
     for _ in range(n_sweeps):
         fit.weigh()
         move_intercept(fit)
@@ -188,7 +191,7 @@ def sweep_once(fit):
     mean_square, inflation = fit.mean_square, noise_inflation(fit)
     for j in fit.visits if fit.effects else ():
         if fit.effects.active[j]:
-            update_effect(fit, j, mean_square * inflation)
+            visit_effect(fit, j, mean_square * inflation)
     for stage in fit.stages:
         sweep_stage(fit, stage, mean_square, inflation)
 
@@ -254,6 +257,22 @@ def noise_inflation(fit):
     spent = sum(np.sum(stage.freedom) for stage in fit.stages) + 2 * len(fit.stages) + 1
     spent += np.sum(fit.effects.freedom) if fit.effects else 0.0
     return total / (total - min(spent, total / 2))
+
+
+def visit_effect(fit, j, noise):
+    """One that hardly moves rests, once its degrees of freedom hardly change either."""
+    effects = fit.effects
+    if effects.rest[j] > 0:
+        effects.rest[j] -= 1
+        fit.n_rested += 1
+        return
+    before, freedom = fit.eta, effects.freedom[j]
+    update_effect(fit, j, noise)
+    change = np.sum(fit.huber * (fit.eta - before) ** 2)
+    spent = effects.freedom[j]
+    is_steady = not fit.rules.learns or abs(spent - freedom) < 0.05 * spent
+    if is_steady and change < fit.rules.negligible * noise:
+        effects.rest[j] = 3
 
 
 def update_effect(fit, j, noise):

@@ -85,7 +85,7 @@ def decorated(kind):
 
 def test_what_kernels_call_is_merged_into_them():
     kernels, parts = decorated("kernel"), decorated("part")
-    assert {"sweep_stage", "sweep_effects", "advance"} <= kernels.keys()
+    assert {"sweep_rows", "visit_axis", "advance"} <= kernels.keys()
     assert "take_step" in parts
     for name, function in (kernels | parts).items():
         calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]

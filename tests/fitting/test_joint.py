@@ -132,7 +132,7 @@ def test_a_target_of_one_sign_starts_with_one_product(sign):
     assert model.stages_[0].is_one_branch
     assert (model.stages_[0].minus is None) == (sign > 0)
     mirrored = TSLRegressor(**QUICK).fit(X, -y)
-    np.testing.assert_allclose(mirrored.predict(X), -model.predict(X), rtol=0, atol=0.01)
+    np.testing.assert_allclose(mirrored.predict(X), -model.predict(X), rtol=0, atol=0.02)
     assert model.score(X, y) > 0.85
 
 

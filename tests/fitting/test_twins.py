@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -139,6 +140,23 @@ def test_every_merger_costs_less_than_is_allowed():
         n_gone = len(stages) - len(merged.stages)
         assert sum(family.change for family in families) < least * max(n_gone, 1)
         assert n_gone > 0
+
+
+@pytest.mark.parametrize("has_constant", [True, False])
+def test_few_rows_tell_most_stages_apart_but_never_twins(has_constant):
+    rng, data = np.random.default_rng(5), small_data(1_000)
+    kinds = [two_sided(rng) for _ in range(4)]
+    near_twins = [Stage(*(near(branch, rng, 0.1) for branch in kind.sides)) for kind in kinds]
+    lone = [Stage(random_branch(1.0, rng), None) for _ in range(2)]
+    model, (codes, weight) = model_of(data, [*kinds, *near_twins, *lone]), seen(data)
+    products = twins._Products.of(model.stages, model.bins, codes, weight, has_constant)
+    alike = [*combinations(range(8), 2), (8, 9)]
+    changes = {k: naive_change(model, k, codes, weight, has_constant)[0] for k in alike}
+    for least in np.quantile(list(changes.values()), [0.1, 0.3, 0.7, 1.0]):
+        possible = set(products.possible_twins(1.000001 * least))
+        assert {pair for pair, change in changes.items() if change <= least} <= possible
+    n_true = sum(change < 1e-3 for change in changes.values())
+    assert n_true <= len(products.possible_twins(1e-3)) < len(changes) / 2
 
 
 def test_numbers_too_large_are_no_twins():

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from seplearn.kernels import block
-from seplearn.kernels.block import sweep_effects, sweep_stage
+from seplearn.kernels.arrays import Noise, SweepRules, SweptEffects, SweptStages
 from seplearn.kernels.sums import MINUS_MINUS, MINUS_R, PLUS_MINUS, PLUS_PLUS, PLUS_R
+from seplearn.kernels.sweep import visit_axis, visit_effect
 from tests import naive
 from tests.compiled import as_kernel
 from tests.naive_sweep import Axis, isotonic, reaches
@@ -114,17 +115,16 @@ class Case:
         mu, factors, sums = self.mu.copy(), np.full((2, self.n_bins), np.nan), self.sums.copy()
         freedom, reach = np.full(2, np.nan), np.zeros(2)
         place = np.array([[first, self.n_bins, self.n_ordered, self.direction]])
-        no_rows = np.empty((0, 0), np.uint8), np.empty((2, 0)), *[np.empty(0)] * 3
-        unread = np.full(9, np.nan), math.nan
-        scale, curvature = np.full(2, np.nan), np.full(2, np.nan)
-        left = sweep_stage(
-            np.zeros(1, np.int64), place, *no_rows, 0, factors, sums, *unread, scale, curvature,
-            curves, mu[None], self.free[None], self.present, self.energy, math.nan, math.nan,
-            np.array(noise), rate, ANY_STEP, 0.0, np.zeros(1, np.int64), freedom[None],
-            reach[None],
+        scale, curvature = np.full((1, 2), np.nan), np.full((1, 2), np.nan)
+        stages = SweptStages(
+            np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64), scale, curvature, curves[None],
+            mu[None, None], self.free[None, None], self.present[None], freedom[None, None],
+            reach[None, None],
         )  # fmt: skip
-        assert left == 0
-        assert np.isnan([scale, curvature]).all()  # the scale moves where rows are
+        rules = SweepRules(self.energy, False, rate, ANY_STEP, 0.0)
+        quiet = Noise(1.0, math.nan, math.nan)
+        visit_axis(place, stages, 0, 0, sums, rules, quiet, np.array(noise), factors)
+        assert np.isnan([scale, curvature]).all()  # the scale moves when a stage begins
         np.testing.assert_array_equal(sums, self.sums)
         assert np.isnan(np.delete(curves, np.r_[here], axis=1)).all()
         step = curves[:, here].ravel() - self.curve
@@ -246,15 +246,12 @@ def test_a_flat_curve_among_little_noise_does_not_stiffen_without_end(case):
         np.testing.assert_allclose(mu, expected, rtol=1e-7)
 
 
-def visit_effect(place, step, sums, effects, mu, noise, rate):
+def visited_effect(place, step, sums, effects, mu, noise, rate):
     """One visit to a main effect by sums of rows that are elsewhere; the freedom it has then."""
-    no_rows = np.empty((0, 0), np.uint8), np.empty(0), np.empty(0)
-    freedom = np.full(1, np.nan)
-    left = sweep_effects(
-        np.zeros(1, np.int64), place, *no_rows, 0, step, sums, effects, mu[None], noise, rate,
-        freedom,
-    )  # fmt: skip
-    assert left == 0
+    freedom, none = np.full(1, np.nan), np.zeros(1, np.int64)
+    swept = SweptEffects(none, none.copy(), effects, mu[None], freedom)
+    rules = SweepRules(0.0, False, rate, ANY_STEP, 0.0)
+    visit_effect(place, swept, 0, sums, rules, Noise(noise, 1.0, math.nan), step)
     return freedom[0]
 
 
@@ -297,7 +294,7 @@ class EffectCase:
         sums = np.stack([np.bincount(self.codes, p, self.n_bins) for p in parts], axis=1)
         mu, step = self.mu.copy(), np.full(self.n_bins, np.nan)
         place = np.array([[first, self.n_bins, self.n_ordered, self.direction]])
-        freedom = visit_effect(place, step, sums, effects, mu, noise, rate)
+        freedom = visited_effect(place, step, sums, effects, mu, noise, rate)
         assert np.isnan(np.delete(effects, np.r_[here])).all()
         np.testing.assert_allclose(effects[here], self.curve + step, atol=1e-12)
         return step, mu, freedom
@@ -374,7 +371,7 @@ def test_a_main_effect_without_rows_stays_where_nothing_pulls_it():
     effects, mu, step = np.zeros(6), np.full(3, 1e-3), np.empty(6)
     sums = np.zeros((6, 2))
     sums[1] = 2.0, 1.0  # all rows in one bin, among ordered ones
-    visit_effect(np.array([[0, 6, 5, 0]]), step, sums, effects, mu, 1.0, 0.0)
+    visited_effect(np.array([[0, 6, 5, 0]]), step, sums, effects, mu, 1.0, 0.0)
     assert np.isfinite(step).all()
     assert step[5] == 0.0
     assert 0.0 < step[1] < 0.5

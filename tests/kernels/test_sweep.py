@@ -264,6 +264,7 @@ def test_several_sweeps_are_those_of_the_oracle(name):
     [
         {"negligible": 0.5},
         {"negligible": 50.0, "size": 0.1},
+        {"negligible": 0.5, "effects": 1.0, "present": ()},
         {"negligible": 0.5, "effects": 1.0, "family": "poisson", "size": 0.5},
     ],
 )
@@ -271,6 +272,7 @@ def test_curves_that_hardly_move_rest_for_some_sweeps(case, dtype):
     for seed in range(4):
         fit = random_fit(seed, **case)
         n_visits = 9 * sum(stage.active[j].any() for stage in fit.stages for j in fit.visits)
+        n_visits += 9 * sum(fit.effects.active[j] for j in fit.visits) if fit.effects else 0
         check(fit, 9, dtype)
         assert n_visits / 20 < fit.n_rested < n_visits
 

@@ -87,6 +87,59 @@ class Action(NamedTuple):
     hi: int
 
 
+class SweptRows(NamedTuple):
+    """A block of rows as sweeps see it."""
+
+    codes: CodeArray  # (p, n)
+    products: FloatArray  # (n_stages, 2, n): P+ and P- of every stage
+    residual: FloatArray  # (n,): the working response minus the prediction
+    working: FloatArray  # (n,): the weights of this least-squares problem
+    weight: FloatArray  # (n,)
+
+
+class SweptStages(NamedTuple):
+    """The curves of all stages, and what is learned of them; an axis is visited in its turn."""
+
+    visits: IntArray  # (n_stages, p): the axes to visit, in their order; the rest are -1
+    rest: IntArray  # (n_stages, p): for how many more sweeps an axis is passed over
+    scale: FloatArray  # (n_stages, 2): b0 and d0
+    curvature: FloatArray  # (n_stages, 2): of the loss along the scales, when a sweep began
+    curves: FloatArray  # (n_stages, 2, n_flat): backbone and tilt, in logs
+    mu: FloatArray  # (n_stages, p, 2, 3): their penalties
+    free: BoolArray  # (n_stages, p, 2): which curves may move; the others are flat
+    present: BoolArray  # (n_stages, 2): which of its two products a stage has
+    freedom: FloatArray  # (n_stages, p, 2): effective degrees of freedom; left where rate is 0
+    reach: FloatArray  # (n_stages, p, 2): how far curves move predictions: see ``reach_of``
+
+
+class SweptEffects(NamedTuple):
+    """All main effects, and what is learned of them."""
+
+    visits: IntArray  # the axes to visit, in their order
+    rest: IntArray  # (p,): for how many more sweeps an axis is passed over
+    values: FloatArray  # (n_flat,)
+    mu: FloatArray  # (p, 3): penalties
+    freedom: FloatArray  # (p,): effective degrees of freedom; left where rate is 0
+
+
+class SweepRules(NamedTuple):
+    """How a sweep moves."""
+
+    energy: float  # price of the products' size, as a multiple of the mean squared residual
+    fit_intercept: bool
+    rate: float  # share of the change of log mu that is made; 0 leaves penalties as they are
+    largest_step: float  # of a log-factor
+    negligible: float  # squared change of all predictions, as a share of the noise of one row
+
+
+class Noise(NamedTuple):
+    """What a sweep knows of the residuals when it begins."""
+
+    mean_square: float
+    inflation: float  # what the freedom that was spent makes the mean square larger by
+    mass: float  # total weight of the rows
+
+
 class Block(NamedTuple):
     """Scratch of one visit: the F = 1 or 2 curves of one axis with B bins that are to move.
 

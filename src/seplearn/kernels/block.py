@@ -15,7 +15,15 @@ from typing import cast
 
 import numpy as np
 
-from seplearn.kernels.arrays import Block, BoolArray, CodeArray, FloatArray, IntArray
+from seplearn.kernels.arrays import (
+    Block,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    SweepRules,
+    SweptEffects,
+    SweptStages,
+)
 from seplearn.kernels.banded import (
     backward_four,
     backward_two,
@@ -26,24 +34,8 @@ from seplearn.kernels.banded import (
     inverse_four,
     inverse_two,
 )
-from seplearn.kernels.compiler import kernel, part
+from seplearn.kernels.compiler import part
 from seplearn.kernels.isotonic import make_monotone
-from seplearn.kernels.rows import (
-    RRUU,
-    RRVV,
-    RU,
-    RV,
-    UU,
-    UUUU,
-    UV,
-    VV,
-    VVVV,
-    apply_and_add,
-    apply_factors,
-    sum_moments,
-    take_off,
-    take_off_and_add,
-)
 from seplearn.kernels.sums import MINUS_MINUS, MINUS_R, PLUS_MINUS, PLUS_PLUS, PLUS_R
 
 FIRST, SIZE, SECOND = 0, 1, 2  # the penalties of a curve: first differences, size, second ones
@@ -65,17 +57,8 @@ _LARGEST_CHANGE = 10.0  # of mu in one update
 _STRETCHES = 50.0
 _FEWEST_FREEDOM = 1e-4  # of one penalty: keeps mu positive
 _SMALLEST_SQUARE = 1e-12
-_LARGEST_SCALE_STEP = 0.3
-_LEAST_CURVATURE = 1e-6  # of the backbone's scale, in units of the tilt's
-_SINGULAR = 1e-12
 # Written as literals they would be part of the types, and parts be compiled anew for each of them.
 _ONE, _TWO = (cast("int", np.int64(k)) for k in (1, 2))
-# Share of the rows carrying a stage that is left for the noise at least: without this bound curves
-# of nearly noise-free tables would be smoothed away.
-_LEAST_LEFT = 0.5
-_TINY = 1e-300
-_NEAR_ONE = 0.1  # a factor farther from one is on its way, however little rows see of it
-REST = 3  # sweeps for which an axis is not visited after a step that changed next to nothing
 _SERIES = 0.25  # steps up to here: the 13th term of their exponential series is below 1e-17
 
 
@@ -406,138 +389,32 @@ def fill_curves(
             fill_penalty(block.penalty, mu[side], start, stride, curvature[side], n_bins, n_ordered)
 
 
-@kernel
-def sweep_stage(
-    axes: IntArray,
+@part
+def solve_axis(
     places: IntArray,
-    codes: CodeArray,
-    products: FloatArray,
-    residual: FloatArray,
-    working: FloatArray,
-    weight: FloatArray,
-    left: int,
-    factors: FloatArray,
+    stages: SweptStages,
+    k: int,
+    j: int,
     sums: FloatArray,
-    moments: FloatArray,
-    idle: float,
-    scale: FloatArray,
-    curvature: FloatArray,
-    curves: FloatArray,
-    mu: FloatArray,
-    free: BoolArray,
-    present: BoolArray,
+    rules: SweepRules,
     energy: float,
-    mean_square: float,
-    inflation: float,
     noise: FloatArray,
-    rate: float,
-    largest_step: float,
-    negligible: float,
-    rest: IntArray,
-    freedom: FloatArray,
-    reach: FloatArray,
-) -> int:
-    """A step of the scale of one stage, then visits to its axes, one after the other.
-
-    Without rows there are visits alone, to a single axis, and ``sums`` are those of rows that are
-    elsewhere. The axis that was left last is returned; with rows its factors have been applied.
+    factors: FloatArray,
+) -> None:
+    """From the rows' sums on one axis of a stage to a step, taken, and new penalties.
 
     Parameters
     ----------
-    axes : IN, the axes to visit; those that rest are passed over
     places : IN, (p, 4), first bin, bins, ordered bins and direction (1, -1 or 0) of every axis
-    codes, products, residual, working, weight : the rows: see ``apply_and_add``, ``sum_moments``
-    left : the axis whose ``factors`` are still to be applied
-    factors : IN and OUT, (2, any), what the last step multiplies the products with
-    sums : (any, 8), IN without rows, else room for the sums over the rows of each bin
-    moments : (9,), room for the moments of the rows
-    idle : a stage of which the sum of v^2 is below this is left alone
-    scale : IN and OUT, (2,), b0 and d0
-    curvature : OUT, (2,), of the loss along the scales
-    curves : IN and OUT, (2, n_flat), backbone and tilt of the stage, in logs
-    mu : IN and OUT, (p, 2, 3), penalties of the curves
-    free : IN, (p, 2), which curves may move; the others are flat
-    present : IN, (2,), which of the two products the stage has
+    sums : IN, (n_bins, 8), over the rows of each bin: see :mod:`seplearn.kernels.sums`
     energy : price of the products' size
-    mean_square, inflation : of the residuals; what their freedom makes it larger by
-    noise : (2,), what the smoothness of backbone and tilt is learned against: IN without rows
-    rate : share of the change of log mu that is made; 0 leaves penalties as they are
-    largest_step : of a log-factor
-    negligible : sum over rows of the squared change of predictions below which an axis rests
-    rest : IN and OUT, (p,), for how many more sweeps an axis rests
-    freedom : OUT, (p, 2), effective degrees of freedom of the curves; left where rate is 0
-    reach : OUT, (p, 2), how far the curves move predictions: see ``reach_of``
+    noise : IN, (2,), what the smoothness of backbone and tilt is learned against
+    factors : OUT, (2, any), what the step multiplies the products with
     """
-    has_rows = residual.shape[0] > 0
-    if has_rows:
-        sum_moments(products, residual, working, weight, moments)
-        if moments[VV] < idle:
-            return left
-        move_scale(
-            moments,
-            energy,
-            present,
-            freedom,
-            mean_square,
-            inflation,
-            scale,
-            curvature,
-            factors,
-            noise,
-        )
-    for j in axes:
-        if rest[j] > 0:
-            rest[j] -= 1
-            continue
-        own = sums[: places[j, 1]]
-        if has_rows:
-            own[:, :] = 0.0
-            apply_and_add(codes[left], factors, codes[j], products, residual, working, own)
-        solve_axis(
-            own,
-            curves,
-            mu[j],
-            places[j, 0],
-            places[j, 2],
-            places[j, 3],
-            free[j],
-            present,
-            energy,
-            noise,
-            rate,
-            largest_step,
-            factors,
-            freedom[j],
-            reach[j],
-        )
-        left = j
-        if has_settled(own, factors, negligible):
-            rest[j] = REST
-    if has_rows:
-        apply_factors(codes[left], factors, products, residual)
-    return left
-
-
-@part
-def solve_axis(
-    sums: FloatArray,
-    curves: FloatArray,
-    mu: FloatArray,
-    first: int,
-    n_ordered: int,
-    direction: int,
-    free: BoolArray,
-    present: BoolArray,
-    energy: float,
-    noise: FloatArray,
-    rate: float,
-    largest_step: float,
-    factors: FloatArray,
-    freedom: FloatArray,
-    reach: FloatArray,
-) -> None:
-    """From the rows' sums on one axis to a step, taken, and new penalties: see ``sweep_stage``."""
-    n_bins, stride = sums.shape[0], 2 if free[0] and free[1] else 1
+    curves, mu = stages.curves[k], stages.mu[k, j]
+    free, present = stages.free[k, j], stages.present[k]
+    first, n_bins, n_ordered, direction = places[j, 0], places[j, 1], places[j, 2], places[j, 3]
+    stride, rate = 2 if free[0] and free[1] else 1, rules.rate
     block = new_block(n_bins, stride)
     curvature = curvatures(sums, n_bins)
     fill_curves(block, curves, mu, first, n_bins, n_ordered, stride, curvature, free)
@@ -547,7 +424,7 @@ def solve_axis(
     else:
         solve_one(block, rate > 0.0)
     for i in range(block.step.shape[0]):
-        block.step[i] = min(max(block.step[i], -largest_step), largest_step)
+        block.step[i] = min(max(block.step[i], -rules.largest_step), rules.largest_step)
     if direction != 0:
         constrain(block, sums, stride, n_ordered, direction, free, present)
     take_step(block, sums, stride, energy, free, factors)
@@ -556,9 +433,9 @@ def solve_axis(
             start = start_of(side, stride)
             for b in range(n_bins):
                 curves[side, np.uint64(first + b)] = block.curve[np.uint64(start + stride * b)]
-            reach[side] = reach_of(sums, curves, first, side)
+            stages.reach[k, j, side] = reach_of(sums, curves, first, side)
             if rate > 0.0:
-                freedom[side] = learn_penalties(
+                stages.freedom[k, j, side] = learn_penalties(
                     block,
                     mu[side],
                     start,
@@ -569,21 +446,6 @@ def solve_axis(
                     n_bins,
                     n_ordered,
                 )
-
-
-@part
-def has_settled(sums: FloatArray, factors: FloatArray, negligible: float) -> bool:
-    """Whether the factors of a step are near one, and change predictions next to nothing.
-
-    What they change is the sum over rows of the squared change of the prediction.
-    """
-    change = largest = 0.0
-    for b in range(sums.shape[0]):
-        plus, minus = factors[0, b] - 1.0, factors[1, b] - 1.0
-        change += plus * plus * sums[b, PLUS_PLUS] + minus * minus * sums[b, MINUS_MINUS]
-        change -= 2.0 * plus * minus * sums[b, PLUS_MINUS]
-        largest = max(largest, abs(plus), abs(minus))
-    return change < negligible and largest < _NEAR_ONE
 
 
 @part
@@ -603,73 +465,28 @@ def reach_of(sums: FloatArray, curves: FloatArray, first_bin: int, side: int) ->
     return max(second - first * first / mass, 0.0) if mass > 0.0 else 0.0
 
 
-@kernel
-def sweep_effects(
-    axes: IntArray,
-    places: IntArray,
-    codes: CodeArray,
-    residual: FloatArray,
-    working: FloatArray,
-    left: int,
-    step: FloatArray,
-    sums: FloatArray,
-    effects: FloatArray,
-    mu: FloatArray,
-    noise: float,
-    rate: float,
-    freedom: FloatArray,
-) -> int:
-    """Visits to the main effects of some axes, one after the other; the axis left last.
-
-    None ever rests: a new effect starts stiff and takes small steps until it has learned better.
-    Without rows a single axis is visited: see :func:`sweep_stage`, also for what is told here.
-
-    Parameters
-    ----------
-    step : IN and OUT, (any,), what the last visit added to the effect of the axis ``left``
-    sums : (any, 2), of w and w r: IN without rows, else room
-    effects : IN and OUT, (n_flat,)
-    mu : IN and OUT, (p, 3), penalties of the effects
-    freedom : OUT, (p,), effective degrees of freedom; left where rate is 0
-    """
-    has_rows = residual.shape[0] > 0
-    for j in axes:
-        own = sums[: places[j, 1]]
-        if has_rows:
-            own[:, :] = 0.0
-            take_off_and_add(codes[left], step, codes[j], residual, working, own)
-        spent = solve_effect(
-            own, effects, mu[j], places[j, 0], places[j, 2], places[j, 3], noise, rate, step
-        )
-        if rate > 0.0:
-            freedom[j] = spent
-        left = j
-    if has_rows:
-        take_off(codes[left], step, residual)
-    return left
-
-
 @part
 def solve_effect(
+    places: IntArray,
+    effects: SweptEffects,
+    j: int,
     sums: FloatArray,
-    effects: FloatArray,
-    mu: FloatArray,
-    first: int,
-    n_ordered: int,
-    direction: int,
     noise: float,
     rate: float,
     step: FloatArray,
 ) -> float:
     """One visit to the main effect of one axis: a penalised least-squares problem, solved.
 
-    ``sums`` (n_bins, 2) are those of w and w r; ``effects`` (n_flat) moves by ``step`` (n_bins).
+    ``sums`` (n_bins, 2) are those of w and w r; the effect moves by ``step`` (any,). Its degrees of
+    freedom are returned, 0 where rate is 0.
     """
+    values, mu = effects.values, effects.mu[j]
+    first, n_ordered, direction = places[j, 0], places[j, 2], places[j, 3]
     n_bins, stride = sums.shape[0], _ONE
     start, block, curvature = start_of(0, stride), new_block(n_bins, stride), 0.0
     curve = block.curve
     for b in range(n_bins):
-        curve[np.uint64(start + b)] = effects[np.uint64(first + b)]
+        curve[np.uint64(start + b)] = values[np.uint64(first + b)]
         curvature += sums[b, 0]
     fill_penalty(block.penalty, mu, start, stride, curvature, n_bins, n_ordered)
     fill_from_penalty(block, stride)
@@ -691,7 +508,7 @@ def solve_effect(
         here = np.uint64(start + b)
         step[b] = share * block.step[here]
         curve[here] += step[b]
-        effects[np.uint64(first + b)] = curve[here]
+        values[np.uint64(first + b)] = curve[here]
     if rate == 0.0:
         return 0.0
     return learn_penalties(block, mu, start, stride, curvature, noise, rate, n_bins, n_ordered)
@@ -710,127 +527,6 @@ def falling_share(block: Block, sums: FloatArray, start: int, stride: int) -> fl
         slope += move * sums[b, 1]
         bend += sums[b, 0] * move * move
     return min(max(slope / bend, 0.0), 1.0) if bend > 0.0 else 0.0
-
-
-@part
-def move_scale(
-    moments: FloatArray,
-    energy: float,
-    present: BoolArray,
-    freedom: FloatArray,
-    mean_square: float,
-    inflation: float,
-    scale: FloatArray,
-    curvature: FloatArray,
-    factors: FloatArray,
-    noise: FloatArray,
-) -> None:
-    """From the moments of a stage: a step of its scale, and the noise that its curves are up to.
-
-    ``scale`` (2,) moves, ``factors`` (2, any) is what that multiplies the products with, and
-    ``curvature`` and ``noise`` (2,) are for the visits that follow and for penalties.
-    """
-    curvature[0], curvature[1] = moments[UU], moments[VV]
-    spent = 1.0
-    for j in range(freedom.shape[0]):
-        spent += 0.5 * (freedom[j, 0] + freedom[j, 1])
-    least = mean_square * inflation
-    own = local_noise(moments[UU], moments[RRUU], moments[UUUU], spent, inflation)
-    noise[0] = max(own, least)
-    own = local_noise(moments[VV], moments[RRVV], moments[VVVV], spent, inflation)
-    noise[1] = max(own, least)
-    backbone, tilt = scale_step(moments, energy, present)
-    scale[0] += backbone
-    scale[1] += tilt
-    plus, minus = math.exp(backbone + tilt), math.exp(backbone - tilt)
-    for b in range(factors.shape[1]):
-        factors[0, b], factors[1, b] = plus, minus
-
-
-@kernel
-def begin_stage(
-    moments: FloatArray,
-    energy: float,
-    present: BoolArray,
-    freedom: FloatArray,
-    mean_square: float,
-    inflation: float,
-    scale: FloatArray,
-    curvature: FloatArray,
-    factors: FloatArray,
-    noise: FloatArray,
-) -> None:
-    """:func:`move_scale` for rows that are elsewhere."""
-    move_scale(
-        moments, energy, present, freedom, mean_square, inflation, scale, curvature, factors, noise
-    )
-
-
-@part
-def local_noise(
-    square: float, residual: float, fourth: float, spent: float, inflation: float
-) -> float:
-    """What the smoothness of backbone or tilt is learned against.
-
-    It is the noise of the rows where the stage is large. Where few rows carry the stage, as in a
-    heavy tail, its curves have taken much of their noise away: residuals are made good for the
-    freedom spent on so many rows as effectively count.
-    """
-    carrying = square * square / max(fourth, _TINY)
-    left = max(carrying - spent, _LEAST_LEFT * carrying)
-    own = max(inflation, carrying / left) if carrying > 0.0 else inflation
-    return float(residual / max(square, _TINY) * own)
-
-
-@part
-def scale_step(moments: FloatArray, energy: float, present: BoolArray) -> tuple[float, float]:
-    """The step of (b0, d0) from the stage's moments, halved until the loss does not rise."""
-    uu, vv, uv = moments[UU], moments[VV], moments[UV]
-    ru, rv = moments[RU], moments[RV]
-    backbone, tilt = gauss_newton_scale(uu, vv, uv, ru, rv, energy, present)
-    before = scale_loss(uu, vv, uv, ru, rv, energy, 0.0, 0.0)
-    while scale_loss(uu, vv, uv, ru, rv, energy, backbone, tilt) > before:
-        backbone, tilt = 0.5 * backbone, 0.5 * tilt
-        if abs(backbone) + abs(tilt) < 1e-12:
-            backbone = tilt = 0.0
-            break
-    return backbone, tilt
-
-
-@part
-def gauss_newton_scale(
-    uu: float, vv: float, uv: float, ru: float, rv: float, energy: float, present: BoolArray
-) -> tuple[float, float]:
-    """The bounded Gauss-Newton step of (b0, d0): the block of an axis with a single bin."""
-    both, gap = energy * 0.5 * (uu + vv), energy * uv
-    if not (present[0] and present[1]):
-        backbone, tilt = (ru - both) / (uu + 2.0 * both), 0.0
-    else:
-        first, second = uu + _LEAST_CURVATURE * vv + 2.0 * both, vv + 2.0 * both
-        cross = uv + 2.0 * gap
-        ru, rv = ru - both, rv - gap
-        determinant = first * second - cross * cross
-        if determinant > _SINGULAR * first * second:
-            backbone = (second * ru - cross * rv) / determinant
-            tilt = (first * rv - cross * ru) / determinant
-        else:
-            backbone, tilt = 0.0, rv / second
-    bound = _LARGEST_SCALE_STEP
-    return min(max(backbone, -bound), bound), min(max(tilt, -bound), bound)
-
-
-@part
-def scale_loss(
-    uu: float, vv: float, uv: float, ru: float, rv: float, energy: float, beta: float, delta: float
-) -> float:
-    """Half the loss after a step of (b0, d0), up to a constant; exact, as in a block."""
-    s11, s22, s12 = 0.25 * (uu + 2.0 * uv + vv), 0.25 * (uu - 2.0 * uv + vv), 0.25 * (vv - uu)
-    t1, t2 = 0.5 * (rv + ru), 0.5 * (rv - ru)
-    plus, minus = math.exp(beta + delta), math.exp(beta - delta)
-    size = 0.5 * energy * (s11 * plus * plus + s22 * minus * minus)
-    plus, minus = plus - 1.0, minus - 1.0
-    change = plus * (0.5 * plus * s11 - t1) + minus * (0.5 * minus * s22 + t2)
-    return size + change - plus * minus * s12
 
 
 @part

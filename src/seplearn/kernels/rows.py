@@ -135,8 +135,8 @@ def fill_moments(
     sum_moments(products, residual, working, weight, moments)
 
 
-@kernel
-def weighted_residuals(
+@part
+def add_residuals(
     residual: FloatArray, working: FloatArray, weight: FloatArray
 ) -> tuple[float, float, float, float]:
     """Sums over rows of w r, of w and of w r^2 with the working weight, and of the weight."""
@@ -148,6 +148,14 @@ def weighted_residuals(
         square += weighted * residual[i]
         everyone += weight[i]
     return total, mass, square, everyone
+
+
+@kernel
+def weighted_residuals(
+    residual: FloatArray, working: FloatArray, weight: FloatArray
+) -> tuple[float, float, float, float]:
+    """:func:`add_residuals` for one of several blocks of rows."""
+    return add_residuals(residual, working, weight)
 
 
 @part

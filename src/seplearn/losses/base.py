@@ -38,6 +38,8 @@ class Loss(ABC):
     """The loss of a target times c is c to this power times as large."""
     per_half_square: ClassVar[float] = 2.0
     """The loss of a row over the half square of the least squares that stand for it."""
+    is_least_squares: ClassVar[bool] = False
+    """Whether it is a least-squares problem itself, the same in every sweep."""
     overshoots: ClassVar[bool] = False
     """Whether a sweep may raise the loss because the least-squares problem is no bound of it."""
     takes_spread: ClassVar[bool] = False

@@ -16,6 +16,7 @@ class SquaredError(Loss):
     """The squared difference: a least-squares problem as it stands."""
 
     meaning: ClassVar[str] = "the squared difference"
+    is_least_squares: ClassVar[bool] = True
     averages_targets: ClassVar[bool] = True
     in_paper: ClassVar[bool] = True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -199,6 +199,14 @@ class Curves:
         """The same in arrays of its own: a snapshot."""
         stages = [stage.copy() for stage in self.stages]
         return Curves(self.intercept, self.effects.copy(), stages, self.anchor)
+
+    def stacked(self, name: str, *shape: int, dtype: type = np.float64) -> Any:
+        """What all stages have by this name as one array, of which theirs are parts from then."""
+        own = [getattr(stage, name) for stage in self.stages]
+        stack: Any = np.array(own, dtype=dtype).reshape(len(own), *shape)
+        for stage, own in zip(self.stages, stack, strict=True):
+            setattr(stage, name, own)
+        return stack
 
     def lean_on(self, anchor: Anchor) -> None:
         """Have the same curves, pulled towards others from here on."""

@@ -252,6 +252,16 @@ def add_stage(
     block.products.append(products)
 
 
+def stacked_products(block: RowBlock) -> FloatArray:
+    """The products of all stages as one array (n_stages, 2, n), of which they are parts then."""
+    own = block.products
+    stack = own[0].base if own else np.empty((0, 2, len(block.residual)))
+    if stack is None or len(stack) != len(own) or any(pair.base is not stack for pair in own):
+        stack = np.array(own)
+        own[:] = stack
+    return stack
+
+
 def drop_stage(block: RowBlock, stage: int) -> None:
     """Forget a stage; what it said is in the constant now."""
     del block.products[stage]

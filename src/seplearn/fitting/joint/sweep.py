@@ -1,32 +1,43 @@
 """Sweeps of joint refinement: every curve of every stage, one visit after the other.
 
-The loop runs over curves; rows are reached through their carrier only, one reduction a visit.
+Rows that are one block at hand are left to a kernel, which has all curves as stacked arrays. Others
+are reached through their carrier only, one reduction a visit.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from seplearn.fitting.carriers import Carrier
 from seplearn.fitting.joint import rows
-from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
-from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
-from seplearn.kernels.block import begin_stage, sweep_effects, sweep_stage
-from seplearn.kernels.rows import N_MOMENTS, VV
+from seplearn.fitting.joint.curves import Axes, Curves
+from seplearn.kernels.arrays import (
+    BoolArray,
+    FloatArray,
+    Noise,
+    SweepRules,
+    SweptEffects,
+    SweptRows,
+    SweptStages,
+)
+from seplearn.kernels.rows import VV
+from seplearn.kernels.scale import begin_stage
+from seplearn.kernels.sweep import (
+    CONSTANT,
+    IDLE,
+    MEAN_SQUARE,
+    noise_inflation,
+    sweep_rows,
+    visit_axis,
+    visit_effect,
+)
 from seplearn.losses import Loss
 
 _ROUNDING = 1e-9  # of a loss
 _MOST_HALVINGS = 10
-_IDLE = 1e-14  # mean square of a stage, in variances of y, below which there is nothing to learn
-
-# What visits to rows that are elsewhere get in their place: codes, products, residuals, weights.
-_NO_CODES, _NO_ROWS = np.empty((0, 0), np.uint8), np.empty(0)
-_NO_PRODUCTS = np.empty((2, 0))
-_NO_SUMS = np.empty((0, 8))
 
 
 @dataclass(frozen=True)
@@ -55,44 +66,11 @@ class Rules:
     largest_step: float = 0.2
     negligible: float = 0.1
 
-
-@dataclass(frozen=True)
-class _Noise:
-    """What a sweep knows of the residuals when it begins."""
-
-    mean_square: float
-    inflation: float
-    mass: float
-
     @property
-    def inflated(self) -> float:
-        return self.mean_square * self.inflation
-
-
-class _Visits(NamedTuple):
-    """The axes of a stage with a curve that may move, in the order of a sweep.
-
-    ``rest`` (p,) says for how many more sweeps each axis is passed over.
-    """
-
-    axes: IntArray
-    rest: IntArray
-
-    def first(self, axes: Axes) -> int:
-        """The axis that is visited first, or any where there is none."""
-        return int(self.axes[0]) if len(self.axes) else axes.order[0]
-
-    def are_passed_over(self) -> bool:
-        """Whether all axes rest, then for one sweep less."""
-        if not 0 < len(self.axes) == np.count_nonzero(self.rest):  # no other axis ever rests
-            return False
-        self.rest[self.axes] -= 1
-        return True
-
-
-def _visits(stage: StageCurves, axes: Axes) -> _Visits:
-    own = np.array(stage.visits(axes), dtype=np.int64)
-    return _Visits(own, np.zeros(len(stage.active), dtype=np.int64))
+    def of_kernels(self) -> SweepRules:
+        return SweepRules(
+            self.energy, self.fit_intercept, self.rate, self.largest_step, self.negligible
+        )
 
 
 def sweep(
@@ -102,57 +80,173 @@ def sweep(
 
     ``stop[0]`` is set from another thread to end early.
     """
-    visits = [_visits(stage, axes) for stage in curves.stages]
+    swept = _Swept(carrier, curves, axes)
+    block = _at_hand(carrier)
+    if rules.loss.is_least_squares and block is not None:
+        return swept.sweep_at_hand(block, rules, n_sweeps, stop)
     loss = _mean_loss(carrier, rules.loss) if rules.loss.overshoots else math.inf
     for _ in range(n_sweeps):
         mean_square, mass, loss = settle(carrier, curves, rules, loss)
         if stop[0]:
             return mean_square
-        noise = _Noise(mean_square, _inflation(curves, mass), mass)
         if rules.loss.overshoots:
-            loss = _sweep_falling(carrier, curves, visits, axes, rules, noise, stop, loss)
+            loss = _sweep_falling(swept, rules, mean_square, mass, stop, loss)
         else:
-            _sweep_once(carrier, curves, visits, axes, rules, noise, stop)
+            swept.sweep(rules, mean_square, mass, stop)
     return settle(carrier, curves, rules, loss)[0]
 
 
-def _sweep_once(
-    carrier: Carrier,
-    curves: Curves,
-    visits: list[_Visits],
-    axes: Axes,
-    rules: Rules,
-    noise: _Noise,
-    stop: BoolArray,
-) -> None:
-    """Visit every main effect and every curve of every stage."""
-    _sweep_effects(carrier, curves.effects, axes, rules, noise)
-    for number, stage in enumerate(curves.stages):
-        if stop[0]:
+def _at_hand(carrier: Carrier) -> rows.RowBlock | None:
+    """The rows, if they are one block that kernels can work on as a whole.
+
+    Codes of more than a byte are rare, and not worth another compilation.
+    """
+    block = carrier.only_block
+    return block if block is not None and block.codes.dtype == np.uint8 else None
+
+
+class _Swept:
+    """The curves of a model while they are swept: stacked, so that a kernel can have them all.
+
+    Those of the model are parts of the stacks.
+    """
+
+    def __init__(self, carrier: Carrier, curves: Curves, axes: Axes) -> None:
+        self.carrier, self.curves, self.axes = carrier, curves, axes
+        self._stages, self._effects = _stages(curves, axes), _effects(curves, axes)
+
+    def sweep_at_hand(
+        self, block: rows.RowBlock, rules: Rules, n_sweeps: int, stop: BoolArray
+    ) -> float:
+        """Some sweeps by least squares; the mean squared residual after them."""
+        level = np.array([self.curves.intercept, 0.0, 0.0])
+        self._sweep_block(block, rules, n_sweeps, level, stop, settles=True)
+        self.curves.intercept = float(level[CONSTANT])
+        return float(level[MEAN_SQUARE])
+
+    def sweep(self, rules: Rules, mean_square: float, mass: float, stop: BoolArray) -> None:
+        """Visit every main effect and every curve of every stage."""
+        block = _at_hand(self.carrier)
+        if block is not None:
+            level = np.array([0.0, mean_square, mass])
+            self._sweep_block(block, rules, 1, level, stop, settles=False)
             return
-        _sweep_stage(carrier, number, stage, visits[number], axes, rules, noise)
+        inflation = noise_inflation(self._stages.freedom, self._effects.freedom, mass)
+        noise = Noise(mean_square, inflation, mass)
+        self._sweep_effects(rules.of_kernels, noise)
+        for k in range(len(self.curves.stages)):
+            if stop[0]:
+                return
+            self._sweep_stage(k, rules.of_kernels, noise)
+
+    def _sweep_block(
+        self,
+        block: rows.RowBlock,
+        rules: Rules,
+        n_sweeps: int,
+        level: FloatArray,
+        stop: BoolArray,
+        *,
+        settles: bool,
+    ) -> None:
+        sweep_rows(
+            self.axes.layout,
+            SweptRows(
+                block.codes,
+                rows.stacked_products(block),
+                block.residual,
+                block.working,
+                block.weight,
+            ),
+            self._stages,
+            self._effects,
+            rules.of_kernels,
+            n_sweeps,
+            settles,
+            level,
+            stop,
+        )
+
+    def _sweep_effects(self, rules: SweepRules, noise: Noise) -> None:
+        """Update the main effect of every axis that has one, by sums over rows elsewhere."""
+        effects, step = self._effects, np.zeros(max(self.axes.n_bins))
+        resting, left = effects.rest.tolist(), -1
+        for j in effects.visits.tolist():
+            if resting[j]:
+                effects.rest[j] -= 1
+                continue
+            left = j if left < 0 else left
+            sums = self.carrier.total(rows.advance_effect, left, step, j, self.axes.n_bins[j])
+            visit_effect(self.axes.layout, effects, j, sums, rules, noise, step)
+            left = j
+        if left >= 0:
+            self.carrier.each(rows.leave_effect, left, step)
+
+    def _sweep_stage(self, k: int, rules: SweepRules, noise: Noise) -> None:
+        """Update a stage's scale, then its curves on every axis where it has any, the same way."""
+        stages, layout, n_bins = self._stages, self.axes.layout, self.axes.n_bins
+        visits = [j for j in stages.visits[k].tolist() if j >= 0]
+        moving = [j for j in visits if stages.rest[k, j] == 0]
+        if visits and not moving:
+            stages.rest[k, visits] -= 1
+            return
+        moments = self.carrier.total(rows.moments, k)
+        if moments[VV] < IDLE * noise.mass:
+            return
+        stages.rest[k, [j for j in visits if j not in moving]] -= 1
+        factors, local = np.empty((2, max(n_bins))), np.empty(2)
+        begin_stage(stages, k, moments, rules, noise, factors, local)
+        left = visits[0] if visits else 0
+        for j in moving:
+            sums = self.carrier.total(rows.advance, k, left, factors, j, n_bins[j])
+            visit_axis(layout, stages, k, j, sums, rules, noise, local, factors)
+            left = j
+        self.carrier.each(rows.leave, k, left, factors)
+
+
+def _stages(curves: Curves, axes: Axes) -> SweptStages:
+    """The curves of all stages, stacked."""
+    stages, p = curves.stages, len(axes.n_bins)
+    visits = np.full((len(stages), p), -1, dtype=np.int64)
+    for own, stage in zip(visits, stages, strict=True):
+        moving = stage.visits(axes)
+        own[: len(moving)] = moving
+    n_flat = int(axes.offset[-1])
+    return SweptStages(
+        visits,
+        np.zeros_like(visits),
+        curves.stacked("scale", 2),
+        curves.stacked("curvature", 2),
+        curves.stacked("curves", 2, n_flat),
+        curves.stacked("penalties", p, 2, 3),
+        curves.stacked("active", p, 2, dtype=np.bool_),
+        curves.stacked("present", 2, dtype=np.bool_),
+        curves.stacked("freedom", p, 2),
+        curves.stacked("reach", p, 2),
+    )
+
+
+def _effects(curves: Curves, axes: Axes) -> SweptEffects:
+    own = curves.effects
+    visits = np.array([j for j in axes.order if own.active[j]], dtype=np.int64)
+    rest = np.zeros(len(axes.n_bins), dtype=np.int64)
+    return SweptEffects(visits, rest, own.values, own.penalties, own.freedom)
 
 
 def _sweep_falling(
-    carrier: Carrier,
-    curves: Curves,
-    visits: list[_Visits],
-    axes: Axes,
-    rules: Rules,
-    noise: _Noise,
-    stop: BoolArray,
-    loss: float,
+    swept: _Swept, rules: Rules, mean_square: float, mass: float, stop: BoolArray, loss: float
 ) -> float:
     """A sweep, of which half is taken back until it has not raised the penalised loss.
 
     Penalties are those that the sweep has learned, before it and after it. ``loss`` is that before
     the sweep; that after it is returned.
     """
+    carrier, curves, axes = swept.carrier, swept.curves, swept.axes
     before, working = curves.copy(), float(carrier.total(rows.residual_sums)[1])
-    _sweep_once(carrier, curves, visits, axes, rules, noise, stop)
+    swept.sweep(rules, mean_square, mass, stop)
     for own, other in zip(curves.stages, before.stages, strict=True):
         other.curvature = own.curvature
-    share = rules.loss.per_half_square / noise.mass
+    share = rules.loss.per_half_square / mass
     bound = loss + share * before.penalty(axes, curves, working)
     for _ in range(_MOST_HALVINGS):
         penalty = share * curves.penalty(axes, curves, working)
@@ -209,174 +303,3 @@ def _move_intercept(
         curves.intercept -= shift
         carrier.each(rows.lower, -shift)
     return shift, _mean_loss(carrier, loss)
-
-
-def _inflation(curves: Curves, mass: float) -> float:
-    """N / (n - freedom), the freedom counting two for a stage's scales and one for the constant."""
-    spent = min(curves.freedom + 2.0 * len(curves.stages) + 1.0, 0.5 * mass)
-    return mass / (mass - spent)
-
-
-class _Solving(NamedTuple):
-    """What the kernel takes beside axes and rows, in its order: see :func:`sweep_stage`."""
-
-    idle: float
-    scale: FloatArray
-    curvature: FloatArray
-    curves: FloatArray
-    mu: FloatArray
-    free: BoolArray
-    present: BoolArray
-    energy: float
-    mean_square: float
-    inflation: float
-    noise: FloatArray
-    rate: float
-    largest_step: float
-    negligible: float
-    rest: IntArray
-    freedom: FloatArray
-    reach: FloatArray
-
-    @staticmethod
-    def of(stage: StageCurves, visits: _Visits, rules: Rules, noise: _Noise) -> _Solving:
-        return _Solving(
-            _IDLE * noise.mass,
-            stage.scale,
-            stage.curvature,
-            stage.curves,
-            stage.penalties,
-            stage.active,
-            stage.present,
-            rules.energy * noise.mean_square,
-            noise.mean_square,
-            noise.inflation,
-            np.empty(2),
-            rules.rate,
-            rules.largest_step,
-            rules.negligible * noise.inflated,
-            visits.rest,
-            stage.freedom,
-            stage.reach,
-        )
-
-
-def _sweep_stage(
-    carrier: Carrier,
-    number: int,
-    stage: StageCurves,
-    visits: _Visits,
-    axes: Axes,
-    rules: Rules,
-    noise: _Noise,
-) -> None:
-    """Update the scale of one stage, then its curves on every axis where it has any.
-
-    All in one go where the rows are one block at hand.
-    """
-    if visits.are_passed_over():
-        return
-    most, block = max(axes.n_bins), _at_hand(carrier)
-    solving = _Solving.of(stage, visits, rules, noise)
-    if block is None:
-        _sweep_stage_elsewhere(carrier, number, visits, axes, np.empty((2, most)), solving)
-        return
-    sweep_stage(
-        visits.axes,
-        axes.layout,
-        block.codes,
-        block.products[number],
-        block.residual,
-        block.working,
-        block.weight,
-        visits.first(axes),
-        np.empty((2, most)),
-        np.empty((most, 8)),
-        np.empty(N_MOMENTS),
-        *solving,
-    )
-
-
-def _at_hand(carrier: Carrier) -> rows.RowBlock | None:
-    """The rows, if they are one block that kernels can work on as a whole.
-
-    Codes of more than a byte are rare, and not worth another compilation.
-    """
-    block = carrier.only_block
-    return block if block is not None and block.codes.dtype == np.uint8 else None
-
-
-def _sweep_stage_elsewhere(
-    carrier: Carrier,
-    number: int,
-    visits: _Visits,
-    axes: Axes,
-    factors: FloatArray,
-    solving: _Solving,
-) -> None:
-    """The same, sums over rows asked for one after the other."""
-    moments = carrier.total(rows.moments, number)
-    if moments[VV] < solving.idle:
-        return
-    begin_stage(
-        moments,
-        solving.energy,
-        solving.present,
-        solving.freedom,
-        solving.mean_square,
-        solving.inflation,
-        solving.scale,
-        solving.curvature,
-        factors,
-        solving.noise,
-    )
-    left = visits.first(axes)
-    for k, j in enumerate(visits.axes.tolist()):
-        sums = _NO_SUMS
-        if visits.rest[j] == 0:
-            sums = carrier.total(rows.advance, number, left, factors, j, axes.n_bins[j])
-        here = visits.axes[k : k + 1]
-        left = sweep_stage(
-            here,
-            axes.layout,
-            _NO_CODES,
-            _NO_PRODUCTS,
-            _NO_ROWS,
-            _NO_ROWS,
-            _NO_ROWS,
-            left,
-            factors,
-            sums,
-            moments,
-            *solving,
-        )
-    carrier.each(rows.leave, number, left, factors)
-
-
-def _sweep_effects(
-    carrier: Carrier, effects: Effects, axes: Axes, rules: Rules, noise: _Noise
-) -> None:
-    """Update the main effect of every axis that has one."""
-    visits = np.array([j for j in axes.order if effects.active[j]], dtype=np.int64)
-    if len(visits) == 0:
-        return
-    most, block, left = max(axes.n_bins), _at_hand(carrier), int(visits[0])
-    step = np.zeros(most)
-    solving: tuple[Any, ...] = (
-        effects.values,
-        effects.penalties,
-        noise.inflated,
-        rules.rate,
-        effects.freedom,
-    )
-    if block is not None:
-        at_hand = (block.codes, block.residual, block.working)
-        room = np.empty((most, 2))
-        sweep_effects(visits, axes.layout, *at_hand, left, step, room, *solving)
-        return
-    no_rows = (_NO_CODES, _NO_ROWS, _NO_ROWS)
-    for k, j in enumerate(visits.tolist()):
-        sums = carrier.total(rows.advance_effect, left, step, j, axes.n_bins[j])
-        here = visits[k : k + 1]
-        left = sweep_effects(here, axes.layout, *no_rows, left, step, sums, *solving)
-    carrier.each(rows.leave_effect, left, step)
