@@ -204,7 +204,7 @@ def _summary(same: dict[str, Spread], settings: Settings) -> list[str]:
     what = (
         f"One stage is fitted to {settings.n_rows:,} rows without noise. In the paper's mode "
         f"{settings.n_grids} bagged grids are made and those unlike the anchor thrown away; joint "
-        "refinement starts from four grids and optimises their average."
+        "refinement starts from a few grids and optimises their average."
     )
     seen = (
         f"With the same rows and {settings.n_seeds} seeds, the backbone of x1 spreads "
@@ -212,11 +212,16 @@ def _summary(same: dict[str, Spread], settings: Settings) -> list[str]:
         f"mean test RMSE is {number(paper.errors.mean(), 3)} against "
         f"{number(joint.errors.mean(), 3)}."
     )
+    alike = (
+        ", and their curves lie on top of each other (spread of the backbone of x1: "
+        f"{number(_width(joint, best), 2)})"
+        if best.sum() > 1
+        else ""
+    )
     limits = (
         "Joint refinement does not make the stage unique: it goes to the bottom of the valley it "
         f"starts in. {int(best.sum())} of {settings.n_seeds} seeds end within 10 % of the least "
-        f"error ({number(joint.errors.min(), 3)}), and their curves lie on top of each other "
-        f"(spread of the backbone of x1: {number(_width(joint, best), 2)}); the others end "
+        f"error ({number(joint.errors.min(), 3)}){alike}; the others end "
         f"elsewhere. The training error tells which is better (correlation with the test error "
         f"{told:.3f}), so a few starts are enough to find the better valley. With the number of "
         f"stages chosen, predictions spread by {number(chosen.prediction_width, 2)} over seeds, "
