@@ -201,11 +201,11 @@ class Curves:
         return Curves(self.intercept, self.effects.copy(), stages, self.anchor)
 
     def stacked(self, name: str, *shape: int, dtype: type = np.float64) -> Any:
-        """What all stages have by this name as one array, of which theirs are parts from then."""
-        own = [getattr(stage, name) for stage in self.stages]
-        stack: Any = np.array(own, dtype=dtype).reshape(len(own), *shape)
-        for stage, own in zip(self.stages, stack, strict=True):
-            setattr(stage, name, own)
+        """An attribute of all stages as one array; those of the stages become parts of it."""
+        parts = [getattr(stage, name) for stage in self.stages]
+        stack: Any = np.array(parts, dtype=dtype).reshape(len(parts), *shape)
+        for stage, part in zip(self.stages, stack, strict=True):
+            setattr(stage, name, part)
         return stack
 
     def lean_on(self, anchor: Anchor) -> None:

@@ -253,7 +253,11 @@ def add_stage(
 
 
 def stacked_products(block: RowBlock) -> FloatArray:
-    """The products of all stages as one array (n_stages, 2, n), of which they are parts then."""
+    """The products of all stages as one array (n_stages, 2, n); theirs become parts of it.
+
+    Stages are only ever added at the end and dropped: parts of one array that are all there are in
+    its order.
+    """
     own = block.products
     stack = own[0].base if own else np.empty((0, 2, len(block.residual)))
     if stack is None or len(stack) != len(own) or any(pair.base is not stack for pair in own):
