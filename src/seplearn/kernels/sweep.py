@@ -124,7 +124,7 @@ def settle(rows: SweptRows, fit_intercept: bool, level: FloatArray) -> None:
 
 @part
 def inflation_of(of_stages: FloatArray, of_effects: FloatArray, mass: float) -> float:
-    """n / (n - freedom), the freedom counting two for a stage's scales and one for the constant."""
+    """Rows over what freedom leaves of them; a stage's scales count as two, the constant as one."""
     spent = 2.0 * of_stages.shape[0] + 1.0
     for k in range(of_stages.shape[0]):
         for j in range(of_stages.shape[1]):
