@@ -19,14 +19,10 @@ class Group:
 
 ROWS = Group(
     "kernels/rows.py",
-    ("tests/kernels/test_sweep.py",),
+    ("tests/kernels/test_four_rows.py", "tests/kernels/test_sweep.py"),
     (
-        (") + (minus - products[1, i])", ") - (minus - products[1, i])"),
-        ("np.uint64(entered[i]),", "np.uint64(left[i]),"),
-        ("            w_plus * minus,\n", "            w_plus * plus,\n"),
-        ("            w_minus * r,\n", "            w_plus * r,\n"),
-        ("= weight[i] * plus, weight[i] * minus", "= plus, weight[i] * minus"),
-        ("(plus - products[0, i]) - (minus", "(plus - products[0, i]) + (minus"),
+        ("np.uint64(row))\n        add_row(", "np.uint64(0))\n        add_row("),
+        ("        add_row(entered, products, residual, weight, sums, np.uint64(row))\n", ""),
         ("uv += wu * v", "uv += wu * u"),
         ("rv += wv * r\n", "rv += wu * r\n"),
         ("rruu += wu * u * r * r", "rruu += wu * u"),
@@ -52,6 +48,42 @@ ROWS = Group(
         ("everyone += weight[i]", "everyone += working[i]"),
         ("again = w / weight[i] if weight[i] > 0.0 else 0.0", "again = 1.0"),
     ),
+)
+
+FOUR_ROWS = Group(
+    "kernels/four_rows.py",
+    ("tests/kernels/test_four_rows.py",),
+    (
+        (") + (minus - products[1, i])", ") - (minus - products[1, i])"),
+        ("products[0, i], products[1, i] = plus, minus", "products[0, i] = plus"),
+        ("b = np.uint64(entered[i])", "b = np.uint64(0)"),
+        (
+            "w_minus * minus, w_plus * minus, w_minus * r",
+            "w_minus * minus, w_plus * plus, w_minus * r",
+        ),
+        ("w_plus * minus, w_minus * r", "w_plus * minus, w_plus * r"),
+        ("= weight[i] * plus, weight[i] * minus", "= plus, weight[i] * minus"),
+    ),
+)
+EMITTED_ROWS = Group(
+    "kernels/four_rows.py",
+    ("tests/kernels/test_four_rows.py",),
+    (
+        ("_EVEN, _ODD = (0, 4, 2, 6), (1, 5, 3, 7)", "_EVEN, _ODD = (0, 4, 2, 6), (1, 5, 2, 7)"),
+        ("_LOW, _HIGH = (0, 1, 4, 5), (2, 3, 6, 7)", "_LOW, _HIGH = (0, 1, 4, 5), (2, 3, 7, 6)"),
+        ("builder.fsub(after, before)", "builder.fadd(after, before)"),
+        (
+            "self.read(place), changes[0]), changes[1])",
+            "self.read(place), changes[1]), changes[0])",
+        ),
+        ("        self.write(rest, place)\n", ""),
+        ("            self.write(after, place)\n", ""),
+        ("w_minus = times(weights, plus), times(weights, minus)", "w_minus = plus, minus"),
+        ("fifth = times(w_minus, rest)", "fifth = times(w_plus, rest)"),
+        ("self.builder.load(last), own), last)", "self.builder.load(place), own), last)"),
+        ('all(array.layout == "C" for array in arrays)', "True"),
+    ),
+    compiled=True,
 )
 
 SWEEP = Group(
@@ -1142,7 +1174,7 @@ FORMS = Group(
 )
 
 GROUPS = (
-    ROWS, SWEEP, ROW_BLOCKS, CARRIERS, HUBER, SQUARED, LINK,
+    ROWS, FOUR_ROWS, EMITTED_ROWS, SWEEP, ROW_BLOCKS, CARRIERS, HUBER, SQUARED, LINK,
     BLOCK, SCALE, SWEPT, BANDED, ISOTONIC, REFINE, SUMS,
     COMPILED_SUMS, EVALUATE, RANDOM, SCALAR, SORTING, SHAPLEY, ALS, JOINT,
     WHAT_IS_PRUNED, CURVES, ROUGHNESS, CLASSES, PRUNE,

@@ -296,6 +296,24 @@ def penalty(mu, curvature, n_bins, n_ordered):
     return total
 
 
+def apply_factors(codes, factors, products, residual):
+    """Products (2, n) times the factors (2, bins) of their bins, and what that leaves of r."""
+    plus, minus = products * factors[:, codes]
+    before = products[0] - products[1]
+    return np.array([plus, minus]), residual - ((plus - minus) - before)
+
+
+def five_sums(codes, products, residual, weight, n_bins):
+    """Sums of w P+^2, w P+ r, w P-^2, w P+ P- and w P- r over the rows of a bin, in 8 columns."""
+    plus, minus = products
+    terms = [plus * plus, plus * residual, minus * minus, plus * minus, minus * residual]
+    sums = np.zeros((n_bins, 8))
+    for b in range(n_bins):
+        rows = codes == b
+        sums[b, :5] = [np.sum((weight * term)[rows]) for term in terms]
+    return sums
+
+
 def block_system(codes, plus, minus, residual, weight, curve, mu, n_bins, n_ordered, energy):
     """Gauss-Newton of the penalised loss in (beta of all bins, delta of all bins), dense."""
     onehot = np.eye(n_bins)[codes]

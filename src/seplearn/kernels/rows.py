@@ -14,7 +14,13 @@ import numpy as np
 
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.kernels.compiler import kernel, part
-from seplearn.kernels.sums import add_five
+from seplearn.kernels.four_rows import (
+    FOUR,
+    add_row,
+    apply_to_four,
+    apply_to_four_and_add,
+    apply_to_row,
+)
 
 N_MOMENTS = 9
 # Sums of w u^2, ..., w r^2 v^2 and of w u^4, w v^4, with u = P+ - P-, v = P+ + P-, residual r, of
@@ -37,22 +43,15 @@ def apply_and_add(
 
     One pass over the rows does both: they are read and written once per visit instead of twice.
     """
-    for row in range(residual.shape[0]):
-        i = np.uint64(row)
-        b = np.uint64(left[i])
-        plus, minus = products[0, i] * factors[0, b], products[1, i] * factors[1, b]
-        r = residual[i] - (plus - products[0, i]) + (minus - products[1, i])
-        products[0, i], products[1, i], residual[i] = plus, minus, r
-        w_plus, w_minus = weight[i] * plus, weight[i] * minus
-        add_five(
-            sums,
-            np.uint64(entered[i]),
-            w_plus * plus,
-            w_plus * r,
-            w_minus * minus,
-            w_plus * minus,
-            w_minus * r,
+    n = residual.shape[0]
+    whole = n - n % FOUR
+    for row in range(0, whole, FOUR):
+        apply_to_four_and_add(
+            left, factors, entered, products, residual, weight, sums, np.uint64(row)
         )
+    for row in range(whole, n):
+        apply_to_row(left, factors, products, residual, np.uint64(row))
+        add_row(entered, products, residual, weight, sums, np.uint64(row))
 
 
 @kernel
@@ -74,12 +73,12 @@ def apply_factors(
     left: CodeArray, factors: FloatArray, products: FloatArray, residual: FloatArray
 ) -> None:
     """Apply the factors of the last axis of a stage."""
-    for row in range(residual.shape[0]):
-        i = np.uint64(row)
-        b = np.uint64(left[i])
-        plus, minus = products[0, i] * factors[0, b], products[1, i] * factors[1, b]
-        residual[i] -= (plus - products[0, i]) - (minus - products[1, i])
-        products[0, i], products[1, i] = plus, minus
+    n = residual.shape[0]
+    whole = n - n % FOUR
+    for row in range(0, whole, FOUR):
+        apply_to_four(left, factors, products, residual, np.uint64(row))
+    for row in range(whole, n):
+        apply_to_row(left, factors, products, residual, np.uint64(row))
 
 
 @kernel
