@@ -970,7 +970,7 @@ SELECTION = Group(
         ("    if total <= _ROWS_IN_FOLDS:", "    if total < _ROWS_IN_FOLDS:"),
         ("max(_N_PARTS, n_starts)", "_N_PARTS"),
         ("min(k * share, 1.0)", "k * share * 0.9"),
-        ("groups.astype(np.uint64)", "row_keys(data, axis_hashes(data))"),
+        ("groups.astype(np.uint64)", "row_keys(data, data.axis_hashes)"),
         ("math.ceil(_DEALT_ONCE / total)", "math.ceil(_DEALT_ONCE / len(keys))"),
         ("kept = np.flatnonzero(~held)", "kept = np.arange(len(keys))"),
         ("last - min(self.best, self.chosen + 1)", "last - self.best"),

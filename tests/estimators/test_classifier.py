@@ -20,7 +20,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 from seplearn import TSLClassifier, datasets, explain, load_model
-from seplearn.fitting.draws import axis_hashes, make_draws
+from seplearn.fitting.draws import make_draws
 from tests.fitting.small_fits import small_data
 
 QUICK: dict[str, Any] = {
@@ -241,7 +241,7 @@ def test_weights_of_classes_matter_by_their_ratio_where_they_are_no_numbers_of_r
 def test_weights_of_rows_and_classes_together_ask_for_few_draws():
     data = small_data()
     heavy = replace(data, weight=data.weight * 1e9)
-    draws = make_draws(heavy, axis_hashes(heavy), bootstrap=True)
+    draws = make_draws(heavy, heavy.axis_hashes, bootstrap=True)
     assert draws.n_draws == len(data.weight)
     assert draws.unit * draws.n_draws == pytest.approx(heavy.weight.sum())
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seplearn.fitting.draws import axis_hashes, random_streams
+from seplearn.fitting.draws import random_streams
 from seplearn.fitting.joint import start
 from seplearn.fitting.joint.start import JoinedBins, StageStarts
 from seplearn.fitting.options import TrainingData
@@ -86,7 +86,7 @@ def test_a_stage_starts_with_the_grids_of_joined_bins(monkeypatch):
     monkeypatch.setattr(start, "most_bins", lambda n_axes: MOST)
     data, asked = wide_data(), options(directions=(0, 0, 0), n_splits=8, n_grids=2)
     fit = new_fit(data, directions=(0, 0, 0))
-    hashes = axis_hashes(data)
+    hashes = data.axis_hashes
     starts = StageStarts(data, asked, hashes)
 
     def streams():
@@ -136,7 +136,7 @@ def test_only_many_features_have_their_bins_joined(monkeypatch):
     data = wide_data(n=3_000, n_bins=100)
     for in_all, lowest, highest in ((300, 100, 100), (150, 33, 50), (3, 16, 32)):
         monkeypatch.setattr(start, "GRID_BINS", in_all)
-        starts = StageStarts(data, options(directions=(0, 0, 0)), axis_hashes(data))
+        starts = StageStarts(data, options(directions=(0, 0, 0)), data.axis_hashes)
         n_ordered = starts._data.bins.n_ordered
         assert lowest <= n_ordered[0] <= highest
         assert list(n_ordered[1:]) == [0, 5]

@@ -1,33 +1,18 @@
 """What is random in a fit, made independent of how the table is laid out.
 
-Columns and rows are told apart by their content. So the same seed gives the same fit, up to
-rounding, when columns or rows are permuted, a feature is transformed increasingly, y is shifted or
-multiplied by a number, or rows are repeated instead of weighted. (With joint refinement a shift
-of y does change the fit: its first stage sees y itself.)
+Columns and rows are told apart by their content: by ``TrainingData.axis_hashes`` and by keys. So
+the same seed gives the same fit, up to rounding, when columns or rows are permuted, a feature is
+transformed increasingly, y is shifted or multiplied by a number, or rows are repeated instead of
+weighted. (With joint refinement a shift of y does change the fit: its first stage sees y itself.)
 """
 
 from __future__ import annotations
 
-import zlib
-
 import numpy as np
 
 from seplearn.fitting.options import TrainingData
-from seplearn.kernels.arrays import Draws, FloatArray, IntArray, RandomState
+from seplearn.kernels.arrays import Draws, IntArray, RandomState
 from seplearn.table.training import MOST_PER_ROW
-
-
-def axis_hashes(data: TrainingData) -> RandomState:
-    """A number per axis, from the mean bin and its covariance with the target, to 6 decimals."""
-    deviation = data.weight * _deviation(data) / data.weight.sum()
-    hashes = []
-    for j, axis in enumerate(data.bins.axes):
-        numbers = np.arange(axis.n_bins)
-        pushes = np.bincount(data.codes[:, j], weights=deviation, minlength=axis.n_bins)
-        mean = (data.bins.frequencies[data.bins.axis(j)] * numbers).sum()
-        moments = (mean, abs((pushes * numbers).sum()))
-        hashes.append(zlib.crc32("|".join(f"{moment:.6f}" for moment in moments).encode()))
-    return np.array(hashes, dtype=np.uint64)
 
 
 def row_order(data: TrainingData, hashes: RandomState) -> IntArray:
@@ -37,7 +22,7 @@ def row_order(data: TrainingData, hashes: RandomState) -> IntArray:
 
 def row_keys(data: TrainingData, hashes: RandomState) -> RandomState:
     """A hash of every row's bins and of how far its target is off, to 6 decimals."""
-    keys = _mixed(np.rint(np.abs(_deviation(data)) * 1e6).astype(np.uint64))
+    keys = _mixed(np.rint(np.abs(data.deviation) * 1e6).astype(np.uint64))
     for j, axis in enumerate(data.bins.axes):
         bins = np.arange(axis.n_bins, dtype=np.uint64) << np.uint64(32)
         keys += _mixed(bins ^ hashes[j])[data.codes[:, j]]
@@ -64,12 +49,6 @@ def random_streams(grid_seed: np.uint64, hashes: RandomState) -> RandomState:
     """Starting states, none zero: one per axis, one for columns, one for the bootstrap."""
     others = np.array([1 << 40, 2 << 40], dtype=np.uint64)
     return _mixed(np.append(hashes, others) + grid_seed) | np.uint64(1)
-
-
-def _deviation(data: TrainingData) -> FloatArray:
-    """From the mean, in standard deviations of all rows: whatever the unit of the target is."""
-    deviation: FloatArray = data.target - np.average(data.target, weights=data.weight)
-    return deviation / data.spread
 
 
 def _mixed(z: RandomState) -> RandomState:

@@ -13,7 +13,7 @@ import numpy as np
 
 from seplearn._errors import warn
 from seplearn._workers import Workers
-from seplearn.fitting.draws import axis_hashes, make_draws, random_streams, row_order
+from seplearn.fitting.draws import make_draws, random_streams, row_order
 from seplearn.fitting.joint.classes import ClassCurves, ClassFits, constant_models
 from seplearn.fitting.joint.curves import Curves
 from seplearn.fitting.joint.fit import (
@@ -424,7 +424,7 @@ def _parts(
     There are no parts where nothing can be held out. A row that several fits predict counts once.
     """
     if validation.eval_set is not None:
-        order = row_order(data, axis_hashes(data))
+        order = row_order(data, data.axis_hashes)
         parts = [_Part(data, order, validation.eval_set)] * options.n_starts
         return parts, float(validation.eval_set.weight.sum())
     if not validation.chooses:
@@ -639,7 +639,7 @@ def _bootstrap(
     distinct rows lets curves swing further out. What they move on average is taken off, so that
     the replicates lie around the model.
     """
-    hashes = axis_hashes(data)
+    hashes = data.axis_hashes
     draws = make_draws(data, hashes, True)
     seeds = seed.generate_state(n_bootstrap, np.uint64)
     priors = [fit.prior for fit in starts]

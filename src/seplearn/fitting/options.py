@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -13,7 +14,7 @@ from seplearn._params import TSLParameters
 from seplearn._workers import Workers
 from seplearn.fitting.carriers import Carrier, LocalCarrier
 from seplearn.fitting.joint.rows import eta, row_blocks
-from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, SortedRows
+from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, RandomState, SortedRows
 from seplearn.kernels.sums import sort_by_bin
 from seplearn.losses import LOSSES, ClassLogLoss, LogLoss, Loss
 from seplearn.losses.log_loss import OF_SEVERAL_CLASSES
@@ -78,7 +79,7 @@ class FitOptions(TSLParameters):
         """
         return self.loss != LOG_LOSS or self.has_many_classes
 
-    @property
+    @cached_property
     def loss_function(self) -> Loss:
         """What the parameter ``loss`` names, or the log-loss of a classifier."""
         several = LogLoss(OF_SEVERAL_CLASSES, least_noise=0.0)
@@ -221,6 +222,25 @@ class TrainingData:
         offset = None if self.given_offset is None else self.given_offset[chosen]
         bins = self.bins.with_frequencies_of(codes, weight)
         return TrainingData(bins, codes, self.target[chosen], weight, offset, self.spread)
+
+    @property
+    def deviation(self) -> FloatArray:
+        """From the mean, in standard deviations of all rows: whatever the unit of the target is."""
+        deviation: FloatArray = self.target - np.average(self.target, weights=self.weight)
+        return deviation / self.spread
+
+    @cached_property
+    def axis_hashes(self) -> RandomState:
+        """A number per axis: of its mean bin and its covariance with the target, to 6 decimals."""
+        deviation = self.weight * self.deviation / self.weight.sum()
+        hashes = []
+        for j, axis in enumerate(self.bins.axes):
+            numbers = np.arange(axis.n_bins)
+            pushes = np.bincount(self.codes[:, j], weights=deviation, minlength=axis.n_bins)
+            mean = (self.bins.frequencies[self.bins.axis(j)] * numbers).sum()
+            moments = (mean, abs((pushes * numbers).sum()))
+            hashes.append(zlib.crc32("|".join(f"{moment:.6f}" for moment in moments).encode()))
+        return np.array(hashes, dtype=np.uint64)
 
     @cached_property
     def sorted_rows(self) -> SortedRows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seplearn.fitting.draws import axis_hashes, row_order
+from seplearn.fitting.draws import row_order
 from seplearn.fitting.options import TrainingData
 from seplearn.model.reference import Reference
 
@@ -20,7 +20,7 @@ def reference_rows(data: TrainingData, size: int) -> Reference | None:
         return None
     if len(data.weight) <= size:
         return Reference(data.codes.copy(), data.weight / data.weight.sum())
-    order = row_order(data, axis_hashes(data))
+    order = row_order(data, data.axis_hashes)
     below = np.cumsum(data.weight[order])
     steps = (np.arange(size) + 0.5) / size * below[-1]
     chosen = order[np.searchsorted(below, steps)]

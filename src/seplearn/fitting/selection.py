@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from seplearn._workers import SerialWorkers, Workers
-from seplearn.fitting.draws import axis_hashes, row_keys
+from seplearn.fitting.draws import row_keys
 from seplearn.fitting.options import TrainingData
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.losses import ClassLogLoss, Loss
@@ -87,6 +87,7 @@ class ErrorPath:
         self._least_patience = _PATIENCE_OF_MEANS if of_means else _LEAST_PATIENCE
         self._masses = [float(weight.sum()) for weight in weights]
         self._weight = np.concatenate(weights)
+        self._total = float(self._weight.sum())
         self._mass = mass
         self._rows: list[FloatArray] = []
         self.losses: list[float] = []
@@ -173,8 +174,8 @@ class ErrorPath:
         """
         with np.errstate(invalid="ignore", over="ignore"):
             rows = self._rows[size] - other._rows[other_size]
-            mean = float(np.average(rows, weights=self._weight))
-            variance = float(np.average((rows - mean) ** 2, weights=self._weight))
+            mean = float(np.sum(rows * self._weight)) / self._total
+            variance = float(np.sum((rows - mean) ** 2 * self._weight)) / self._total
         return mean, math.sqrt(variance / self._mass) if math.isfinite(variance) else math.inf
 
     def record(self, main_effects: bool, chosen: bool) -> SizePath:
@@ -205,7 +206,7 @@ def held_out_parts(
     thousand copies was all that a part had of its class, and a constant was chosen.
     """
     total = float(data.weight.sum())
-    keys = row_keys(data, axis_hashes(data)) if groups is None else groups.astype(np.uint64)
+    keys = row_keys(data, data.axis_hashes) if groups is None else groups.astype(np.uint64)
     distinct, inverse = np.unique(keys, return_inverse=True)
     has_copies = groups is None and len(distinct) <= min(_FEW_ROWS, len(keys) / _MANY_COPIES)
     if total <= _ROWS_IN_FOLDS:

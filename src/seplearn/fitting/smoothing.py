@@ -24,7 +24,7 @@ _NEGLIGIBLE = 1e-9
 
 def starting_penalties(data: AllRows) -> FloatArray:
     """Starting mu of a new stage, shape (p, 2, 3); they are learned from there on."""
-    bins = np.diff(data.bins.offset)
+    bins = data.bins.sizes
     crowding = _ROWS_PER_FEATURE * data.bins.n_axes / data.mass
     stiffness = max(1.0, crowding) ** _STIFFNESS
     mu = np.empty((data.bins.n_axes, 2, 3))
@@ -41,7 +41,7 @@ def fixed_penalties(data: AllRows, smoothness: float) -> FloatArray:
     It is the integral of the squared slope over an axis of unit length, discretised; hence the
     square of the number of bins.
     """
-    bins = np.diff(data.bins.offset)
+    bins = data.bins.sizes
     mu = np.full((data.bins.n_axes, 2, 3), _NEGLIGIBLE)
     mu[..., FIRST] = np.maximum(smoothness * bins / 255.0**2, _NEGLIGIBLE)[:, None]
     mu[..., SIZE] = _SIZE_START

@@ -9,7 +9,7 @@ import numpy as np
 
 from seplearn._workers import Workers
 from seplearn.fitting.aggregate import Aggregate, combine
-from seplearn.fitting.draws import axis_hashes, make_draws, random_streams
+from seplearn.fitting.draws import make_draws, random_streams
 from seplearn.fitting.grid import Grid, fit_grid, refine_rules
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.progress import ASKED, NO_STEP, Progress
@@ -76,7 +76,7 @@ def fit_stagewise(
 def _prepared(data: TrainingData, bootstrap: bool) -> tuple[RandomState, Draws]:
     """What all stages share; made in a worker, so that the calling thread can be interrupted."""
     _ = data.sorted_rows
-    hashes = axis_hashes(data)
+    hashes = data.axis_hashes
     return hashes, make_draws(data, hashes, bootstrap)
 
 

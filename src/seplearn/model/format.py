@@ -599,7 +599,7 @@ def _reference(bins: Bins, arrays: Arrays) -> Reference:
     codes = arrays["reference_codes"]
     require(codes.dtype == np.uint16 and codes.ndim == 2, "type of the reference rows")
     require(codes.shape[1] == bins.n_axes and len(codes) > 0, "shape of the reference rows")
-    require(bool((codes < np.diff(bins.offset)).all()), "bins of the reference rows")
+    require(bool((codes < bins.sizes).all()), "bins of the reference rows")
     weight = floats(arrays["reference_weight"], "reference_weight", (len(codes),))
     sound = bool((weight >= 0).all()) and np.isclose(weight.sum(), 1.0)
     require(bool(sound), "weights of the reference rows")

@@ -318,7 +318,12 @@ class Bins:
 
     @cached_property
     def offset(self) -> IntArray:
-        return np.cumsum([0, *(axis.n_bins for axis in self.axes)], dtype=np.int64)
+        return np.cumsum([0, *self.sizes], dtype=np.int64)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """How many bins every axis has."""
+        return np.array([axis.n_bins for axis in self.axes], dtype=np.int64)
 
     @property
     def n_axes(self) -> int:
@@ -407,9 +412,9 @@ class Bins:
         """Training-frequency-weighted mean of a flat array (..., n_flat) on every axis."""
         return np.add.reduceat(flat * self.frequencies, self.offset[:-1], axis=-1)
 
-    def repeat_per_bin(self, per_axis: FloatArray | IntArray) -> Any:
+    def repeat_per_bin(self, per_axis: FloatArray | IntArray | BoolArray) -> Any:
         """Repeat a value per axis (..., p) over the bins of that axis (..., n_flat)."""
-        return np.repeat(per_axis, np.diff(self.offset), axis=-1)
+        return np.repeat(per_axis, self.sizes, axis=-1)
 
     def centred(self, log_factors: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log-factors of mean zero on every axis, and the sum of the means that were subtracted.

@@ -51,8 +51,14 @@ class Axes:
     @cached_property
     def n_bins(self) -> list[int]:
         """Bins of every axis."""
-        sizes: list[int] = np.diff(self.offset).tolist()
+        sizes: list[int] = self.bins.sizes.tolist()
         return sizes
+
+    @cached_property
+    def constrained(self) -> list[int]:
+        """The axes on which curves have a direction."""
+        axes: list[int] = np.flatnonzero(self.direction).tolist()
+        return axes
 
 
 @dataclass(eq=False)
@@ -133,8 +139,7 @@ class StageCurves:
         Their means are zero already, so the stage keeps its scale.
         """
         self.active &= ~idle
-        for j, side in zip(*np.nonzero(idle), strict=True):
-            self.curves[side, axes.bins.axis(int(j))] = 0.0
+        self.curves[axes.bins.repeat_per_bin(idle.T)] = 0.0
         self.freedom[idle] = self.reach[idle] = 0.0
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from seplearn._workers import SerialWorkers, Workers
 from seplearn.fitting.aggregate import Aggregate
 from seplearn.fitting.carriers import Carrier, LocalCarrier
-from seplearn.fitting.draws import axis_hashes, random_streams
+from seplearn.fitting.draws import random_streams
 from seplearn.fitting.grid import Grid
 from seplearn.fitting.joint import rows
 from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
@@ -106,7 +106,7 @@ class JointFit:
         main_effects: bool = False,
     ) -> None:
         self.data, self._options, self._seed, self._workers = data, options, seed, workers
-        self._hashes = axis_hashes(data.some)
+        self._hashes = data.some.axis_hashes
         self._axes = make_axes(data, options, self._hashes)
         self.curves = starting_curves(data, options, main_effects, self._axes.order)
         self._carrier: Carrier = data.carrier(self.curves.intercept, workers)
@@ -168,6 +168,10 @@ class JointFit:
         data = self.data.loaded
         pull = self._options.loss_function.pull(data.target, self._eta, self._residual, data.weight)
         return self._starts.fit(pull, streams, self._workers)
+
+    @cached_property
+    def _first_penalties(self) -> FloatArray:
+        return first_penalties(self.data, self._options)
 
     @cached_property
     def _starts(self) -> StageStarts:
@@ -319,7 +323,7 @@ class JointFit:
             scale=np.array([0.5 * (log_plus + log_minus), 0.5 * (log_plus - log_minus)]),
             present=present,
             active=active,
-            penalties=first_penalties(data, self._options),
+            penalties=self._first_penalties.copy(),
             curvature=np.zeros(2),
             freedom=np.zeros((data.bins.n_axes, 2)),
             reach=np.zeros((data.bins.n_axes, 2)),
@@ -543,7 +547,7 @@ def curves_of(
     known = model.penalties
     if model.effects is not None:
         own.values = model.effects.copy()
-        for j in np.flatnonzero(axes.direction):
+        for j in axes.constrained:
             first, n_ordered, direction = axes.places[j]
             part = slice(first, first + n_ordered)
             nearest_monotone(own.values[part], axes.bins.frequencies[part] + 1e-12, direction)
@@ -664,7 +668,7 @@ def constant_model(data: AllRows, options: FitOptions) -> SeparationModel:
 def _monotone(branch: Branch, axes: Axes) -> Branch:
     """The branch with the nearest curves that keep the constraints."""
     curves = branch.log_factors.copy()
-    for j in np.flatnonzero(axes.direction):
+    for j in axes.constrained:
         first, n_ordered, direction = axes.places[j]
         part = slice(first, first + n_ordered)
         weight = axes.bins.frequencies[part] + 1e-12
@@ -674,7 +678,7 @@ def _monotone(branch: Branch, axes: Axes) -> Branch:
 
 def _make_exact(values: FloatArray, axes: Axes, sign: float) -> None:
     """Take rounding out of constrained curves: none falls by an ulp where it must not."""
-    for j in np.flatnonzero(axes.direction):
+    for j in axes.constrained:
         first, n_ordered, direction = axes.places[j]
         part = slice(first, first + n_ordered)
         running = np.maximum if sign * direction > 0 else np.minimum

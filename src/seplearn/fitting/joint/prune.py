@@ -76,10 +76,10 @@ def _flatten(
     carrier: Carrier, number: int, stage: StageCurves, idle: BoolArray, axes: Axes
 ) -> None:
     """Take curves out of the products of all rows, and out of the stage."""
+    beta, delta = np.where(axes.bins.repeat_per_bin(idle.T), -stage.curves, 0.0)
+    factors = np.exp(np.array([beta + delta, beta - delta]))
     for j in np.flatnonzero(idle.any(axis=1)).tolist():
-        beta, delta = np.where(idle[j][:, None], -stage.curves[:, axes.bins.axis(j)], 0.0)
-        factors = np.exp(np.array([beta + delta, beta - delta]))
-        carrier.each(rows.leave, number, j, factors)
+        carrier.each(rows.leave, number, j, factors[:, axes.bins.axis(j)].copy())
     stage.flatten(idle, axes)
 
 

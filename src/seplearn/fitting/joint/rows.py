@@ -281,10 +281,11 @@ def predict_anew(block: RowBlock, offset: IntArray, intercept: float, effects: F
 def cancellation_sums(block: RowBlock, offset: IntArray, effects: FloatArray) -> FloatArray:
     """Sums over rows of the sizes of products and main effects, and of what they come to."""
     size, net = np.zeros(len(block.weight)), np.zeros(len(block.weight))
-    for first, codes in zip(offset[:-1], block.codes, strict=True):
-        values = effects[first + codes.astype(np.int64)]
-        size += np.abs(values)
-        net += values
+    if effects.any():
+        for first, codes in zip(offset[:-1], block.codes, strict=True):
+            values = effects[first + codes.astype(np.int64)]
+            size += np.abs(values)
+            net += values
     for plus, minus in block.products:
         size += plus + minus
         net += plus - minus
