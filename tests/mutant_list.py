@@ -82,6 +82,8 @@ EMITTED_ROWS = Group(
         ("fifth = times(w_minus, rest)", "fifth = times(w_plus, rest)"),
         ("self.builder.load(last), own), last)", "self.builder.load(place), own), last)"),
         ('all(array.layout == "C" for array in arrays)', "True"),
+        (" if _are_whole(*arrays) else None", ""),
+        ("if not _are_whole(left, factors, products, residual):", "if False:"),
     ),
     compiled=True,
 )

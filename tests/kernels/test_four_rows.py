@@ -63,11 +63,14 @@ def test_factors_of_the_last_axis_are_applied(rows):
 @pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="for the interpreter any array will do"
 )
-@pytest.mark.parametrize("name", ["left", "factors", "products", "residual"])
-def test_arrays_with_gaps_are_refused(name):
+@pytest.mark.parametrize(("kernel", "name"), [(leave, "products"), (advance, "weight")])
+def test_arrays_with_gaps_are_refused(kernel, name):
     """What is emitted takes neighbours in an array for neighbours in memory."""
     rows = Rows(8, 0)
-    arrays = {key: getattr(rows, key) for key in ("left", "factors", "products", "residual")}
-    arrays[name] = np.repeat(arrays[name], 2, axis=-1)[..., ::2]
+    setattr(rows, name, np.repeat(getattr(rows, name), 2, axis=-1)[..., ::2])
+    arguments = [rows.left, rows.factors, rows.products, rows.residual]
+    if kernel is advance:
+        arguments.insert(2, rows.entered)
+        arguments += [rows.weight, np.zeros((N_ENTERED, 8))]
     with pytest.raises(TypingError):
-        leave(*arrays.values())
+        kernel(*arguments)

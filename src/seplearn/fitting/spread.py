@@ -138,7 +138,7 @@ class _Widths:
         logs = np.empty(len(self.folds))
         workers = InnerWorkers(self.workers)
 
-        # With half as many sweeps again, as a model gets, intervals score 0.2 % better.
+        # With the 18 or 22 sweeps of a model intervals scored 0.2 % better (16 tables).
         def fit_without(fold: int) -> SeparationModel:
             own = self.folds == fold
             data = self.data.rows(np.flatnonzero(~own)) if own.any() else self.data

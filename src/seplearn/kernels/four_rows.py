@@ -2,8 +2,8 @@
 
 The compiler cannot make vectors of these rows by itself: for all it knows, a row's factor may lie
 where the row before was just written. So the four rows are spelled out in vectors, which takes two
-thirds of the time. Rows are added to the sums in their order, as one by one: nothing but the last
-bits of a product of three numbers depends on which of both is done.
+thirds of the time. Rows are added to the sums in their order, as they would be one by one; only the
+last bits of what is added differ.
 """
 
 from __future__ import annotations
