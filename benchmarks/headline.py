@@ -52,8 +52,8 @@ def _about(rivals: list[str]) -> str:
         "the same fits the medians of what there is to read: products, curves that are not flat, "
         f"such curves for each feature of the table. Rivals: {', '.join(rivals)}, all with their "
         "defaults. CPU time of a fit, choosing its size included, over LightGBM's on the same "
-        "rows, one core each: that of the default in the same minutes, those of the other presets in "
-        "other minutes, in which the machine may be faster or slower by a tenth and more."
+        "rows, one core each: that of the default in the same minutes, those of the other presets "
+        "in other minutes, in which the machine may be faster or slower by a tenth and more."
     )
 
 
