@@ -1023,7 +1023,7 @@ GROWTH = Group(
             "(record := records[k])",
             "(record := records[0])",
         ),
-        ("_history(growth.rounds[:size], dict", "_history(growth.rounds, dict"),
+        ("strict=True)), growth.rounds[:size])", "strict=True)), growth.rounds)"),
         (
             "history += [*own[:-1], *(fit.described(record) for record in own[-1:])]",
             "history += own",
@@ -1175,11 +1175,53 @@ FORMS = Group(
     compiled=True,
 )
 
+CERTAINTY = Group(
+    "fitting/certainty.py",
+    ("tests/fitting/test_certainty.py",),
+    (
+        ("_LEAST, _MOST = 0.5, 2.0", "_LEAST, _MOST = 0.6, 2.0"),
+        ("_LEAST, _MOST = 0.5, 2.0", "_LEAST, _MOST = 0.5, 1.8"),
+        ("weight @ _slopes(factor", "np.ones(len(weight)) @ _slopes(factor"),
+        ("float(weight @ second)", "float(second.sum())"),
+        ("float(weight @ first**2)", "float(weight**2 @ first**2)"),
+        ("max(1.0 - by_chance, 0.0)", "1.0"),
+        ("_of_two(offset)", "0.0 * _of_two(offset)"),
+        ("    if not np.isfinite(sums).all():\n        return 1.0\n", ""),
+        ("bend <= 0.0 or found == 1.0", "found == 1.0"),
+        ("_Slopes(mean - own,", "_Slopes(own - mean,"),
+        ("(sums - mean[:, None]) ** 2", "sums ** 2"),
+    ),
+    compiled=True,
+)
+
+WHAT_IS_CERTAIN = Group(
+    "fitting/growth.py",
+    ("tests/fitting/test_certainty.py",),
+    (
+        ("lambda one: scaled(one, factor, degree=0)", "lambda one: one"),
+        ("fit.restore(fit.curves.scaled(factor))", "pass"),
+        ("growth.snapshots[growth.path.chosen], strict", "growth.snapshots[0], strict"),
+        ("        yield held, model", "        yield parts[0].held_out, model"),
+    ),
+    compiled=True,
+)
+
+WHAT_IS_SCALED = Group(
+    "fitting/joint/curves.py",
+    ("tests/fitting/test_certainty.py",),
+    (
+        ("        other.scale[0] += math.log(factor)\n", ""),
+        ("        effects.values *= factor\n", ""),
+        ("Curves(self.intercept * factor, effects", "Curves(self.intercept, effects"),
+    ),
+    compiled=True,
+)
+
 GROUPS = (
     ROWS, FOUR_ROWS, EMITTED_ROWS, SWEEP, ROW_BLOCKS, CARRIERS, HUBER, SQUARED, LINK,
     BLOCK, SCALE, SWEPT, BANDED, ISOTONIC, REFINE, SUMS,
     COMPILED_SUMS, EVALUATE, RANDOM, SCALAR, SORTING, SHAPLEY, ALS, JOINT,
     WHAT_IS_PRUNED, CURVES, ROUGHNESS, CLASSES, PRUNE,
-    SELECTION, GROWTH, TWINS, SMOOTHING,
+    SELECTION, GROWTH, CERTAINTY, WHAT_IS_CERTAIN, WHAT_IS_SCALED, TWINS, SMOOTHING,
     LOSS, LOG_LOSS, POWER, QUANTILE, BACK_ON_ROWS, GOING_ON, START, FORMS,
 )  # fmt: skip

@@ -377,6 +377,28 @@ def softmax(sums):
     return np.array([[size / math.fsum(row) for size in row] for row in sizes])
 
 
+def certainty(sums, target, weight, offset):
+    """The factor on log-odds, row by row: thirds of the log-loss, slopes by differences."""
+    two = sums.ndim == 1
+
+    def losses(factor):
+        eta = factor * sums
+        eta = np.column_stack([np.zeros(len(sums)), eta + offset]) if two else eta
+        shares = softmax(eta)
+        return np.array([-np.log(row[int(k)]) for row, k in zip(shares, target, strict=True)])
+
+    low, high = 0.5, 2.0
+    for _ in range(30):  # the loss is convex: the third that cannot have its least is left out
+        a, b = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, b) if weight @ losses(a) < weight @ losses(b) else (a, high)
+    found = 0.5 * (low + high)
+    step = 1e-4
+    less, here, more = (losses(found + d) for d in (-step, 0.0, step))
+    first, second = (more - less) / (2 * step), (more - 2 * here + less) / step**2
+    error = np.sqrt(weight @ first**2) / (weight @ second)
+    return 1.0 + max(1.0 - (error / (found - 1.0)) ** 2, 0.0) * (found - 1.0)
+
+
 def softmax_fit(design, classes, weight, penalties, n_steps=50):
     """Coefficients (columns, K) of penalised softmax regression: Newton with the dense Hessian.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import cycle, islice
@@ -13,6 +13,7 @@ import numpy as np
 
 from seplearn._errors import warn
 from seplearn._workers import Workers
+from seplearn.fitting.certainty import certainty
 from seplearn.fitting.draws import make_draws, random_streams, row_order
 from seplearn.fitting.joint.classes import ClassCurves, ClassFits, constant_models
 from seplearn.fitting.joint.curves import Curves
@@ -38,9 +39,10 @@ from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.kernels.random import draw_bootstrap
 from seplearn.losses import ClassLogLoss, Loss
 from seplearn.model.classes import ClassModels, Model
-from seplearn.model.edit import mean_of, of_each, with_replicates
-from seplearn.model.record import StageRecord
+from seplearn.model.edit import mean_of, of_each, scaled, with_replicates
+from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.spread import OutcomeSpread
+from seplearn.table.binning import Bins
 
 _Result = TypeVar("_Result")
 # Of one sum, or of one for each class: both grow, are measured and finished in the same way.
@@ -367,21 +369,27 @@ def fit_joint(
     Every fit holds out a part of the rows while it grows. Their errors there choose the number of
     stages, and whether main effects come first. Then the fits are finished on all rows, and the
     best of them, or the average of ``n_starts``, is the model. The rows held out tell how far
-    outcomes lie from predictions.
+    outcomes lie from predictions; of classes, how large log-odds should be.
     """
     if data.is_constant and options.fit_intercept:
         return _constant(data, options), []
     starts_seed, bootstrap_seed = seed.spawn(2)
     parts, mass = _parts(data.some, options, validation)
+    paths: tuple[SizePath, ...] = ()
+    spread, factor = None, 1.0
     if parts:
         growths = _grow_forms(parts, mass, options, starts_seed, workers, progress)
         growth = _better(growths)
-        starts, records = _finish(data, options, growth, workers, progress)
+        finished = _finish(data, options, growth, workers, progress)
         paths = tuple(other.path.record(other.main_effects, other is growth) for other in growths)
-        spread = _spread(parts, mass, growth, options, workers)
+        predicted = list(_predicted(parts, mass, growth, options))
+        if options.loss == LOG_LOSS:  # whose probabilities say how far outcomes may lie
+            factor = _certainty(predicted)
+        else:
+            spread = _spread(predicted, data.some.bins, options, workers)
     else:
-        starts, records = _grow_fully(data, options, starts_seed, workers, progress)
-        paths, spread = (), None
+        finished = _grow_fully(data, options, starts_seed, workers, progress)
+    starts = list(finished.starts.values())
     model = mean_of([fit.model() for fit in starts])
     families = _twins_of_starts(model, starts, data.some, options)
     model = told_as_one(model, families)
@@ -395,7 +403,10 @@ def fit_joint(
         )
         refits = _bootstrap(data.loaded, starts, n_bootstrap, bootstrap_seed, workers, progress)
         model = with_replicates(model, [told_as_one(refit, families) for refit in refits])
-    return of_each(model, lambda one: replace(one, size_paths=paths, spread=spread)), records
+    model = of_each(model, lambda one: replace(one, size_paths=paths, spread=spread))
+    if factor != 1.0:
+        model = of_each(model, lambda one: scaled(one, factor, degree=0))
+    return model, finished.history(factor)
 
 
 def _twins_of_starts(
@@ -486,7 +497,7 @@ def _better(growths: list[_Growth]) -> _Growth:
 
 def _finish(
     data: AllRows, options: FitOptions, growth: _Growth, workers: Workers, progress: Progress
-) -> tuple[list[Any], list[StageRecord]]:
+) -> _Finished:
     """Finish the fits of the chosen size on all rows; keep those that promise the least error.
 
     The last sweeps of those see targets half-way to the mean prediction of all fits, so that what
@@ -518,19 +529,16 @@ def _finish(
         # Half-way to the mean prediction of all fits, which is that of their sums: see the loss.
         calmer = data.half_way([fit.carrier for fit in fits])
         chosen = inner.map_fits(calmed, chosen)
-    return chosen, _history(growth.rounds[:size], dict(zip(best, chosen, strict=True)))
+    return _Finished(dict(zip(best, chosen, strict=True)), growth.rounds[:size])
 
 
-def _spread(
-    parts: list[_Part], mass: float, growth: _Growth, options: FitOptions, workers: Workers
-) -> OutcomeSpread | None:
-    """How far outcomes lie from predictions, by rows that each fit of the chosen size held out.
+def _predicted(
+    parts: list[_Part], mass: float, growth: _Growth, options: FitOptions
+) -> Iterator[tuple[HeldOut, FloatArray]]:
+    """Rows that each fit held out, with the sums that its model of the chosen size predicts.
 
-    A row counts once, however many fits predict it. None for classes, whose probabilities say it.
+    A row is told once, however many fits predict it.
     """
-    if options.loss == LOG_LOSS:
-        return None
-    found: list[Predicted] = []
     weight = 0.0
     fits = zip(parts, growth.fits, growth.snapshots[growth.path.chosen], strict=True)
     for part, fit, curves in fits:
@@ -540,29 +548,53 @@ def _spread(
         model = fit.model_of(curves)
         if model.is_constant:
             model = _constant(fit.data, options)
-        sums = model.predict(held.codes) + held.offset
-        prediction = options.loss_function.link.inverse(sums)
-        found.append(Predicted(held.codes, held.target, prediction, held.weight))
+        yield held, model.predict(held.codes)
         weight += float(held.weight.sum())
-    rows = Predicted(
-        np.concatenate([one.codes for one in found]),
-        np.concatenate([one.target for one in found]),
-        np.concatenate([one.prediction for one in found]),
-        np.concatenate([one.weight for one in found]),
+
+
+def _certainty(predicted: list[tuple[HeldOut, FloatArray]]) -> float:
+    """The factor on all log-odds that held-out rows ask for."""
+    return certainty(
+        np.concatenate([sums for _, sums in predicted]),
+        np.concatenate([held.target for held, _ in predicted]),
+        np.concatenate([held.weight for held, _ in predicted]),
+        np.concatenate([held.offset for held, _ in predicted]),
     )
-    return outcome_spread(rows, parts[0].data.bins, options, workers)
 
 
-def _history(rounds: list[list[StageRecord | None]], starts: dict[int, Any]) -> list[StageRecord]:
-    """The records of every start, one after the other; the last of each is of the model as it is.
+def _spread(
+    predicted: list[tuple[HeldOut, FloatArray]], bins: Bins, options: FitOptions, workers: Workers
+) -> OutcomeSpread | None:
+    """How far outcomes lie from predictions, by rows that were held out."""
+    inverse = options.loss_function.link.inverse
+    rows = Predicted(
+        np.concatenate([held.codes for held, _ in predicted]),
+        np.concatenate([held.target for held, _ in predicted]),
+        np.concatenate([inverse(sums + held.offset) for held, sums in predicted]),
+        np.concatenate([held.weight for held, _ in predicted]),
+    )
+    return outcome_spread(rows, bins, options, workers)
 
-    ``starts`` says which of the fits in a round each of them is.
-    """
-    history: list[StageRecord] = []
-    for k, fit in starts.items():
-        own = [record for records in rounds if (record := records[k]) is not None]
-        history += [*own[:-1], *(fit.described(record) for record in own[-1:])]
-    return history
+
+@dataclass(frozen=True, eq=False)
+class _Finished:
+    """The fits that the model is made of, by their place among all that grew, and their past."""
+
+    starts: dict[int, Any]  # all of them a JointFit, or ClassFits
+    rounds: list[list[StageRecord | None]]
+
+    def history(self, factor: float) -> list[StageRecord]:
+        """The records of every start, one after the other; the last of each is of what became.
+
+        That is the fit times a factor.
+        """
+        history: list[StageRecord] = []
+        for k, fit in self.starts.items():
+            own = [record for records in self.rounds if (record := records[k]) is not None]
+            if own and factor != 1.0:
+                fit.restore(fit.curves.scaled(factor))
+            history += [*own[:-1], *(fit.described(record) for record in own[-1:])]
+        return history
 
 
 def _grow_fully(
@@ -571,7 +603,7 @@ def _grow_fully(
     seed: np.random.SeedSequence,
     workers: Workers,
     progress: Progress,
-) -> tuple[list[Any], list[StageRecord]]:
+) -> _Finished:
     """Grow ``n_stages`` stages from every start, and settle them on all rows."""
     inner, some = InnerWorkers(workers), data.some
 
@@ -605,7 +637,7 @@ def _grow_fully(
         inner.map_fits(lambda fit: fit.finish(fit.curves), fits)
     else:
         inner.map_fits(lambda fit: fit.settle(), fits)
-    return fits, _history(rounds, dict(enumerate(fits)))
+    return _Finished(dict(enumerate(fits)), rounds)
 
 
 def _stage_work(n_rows: int, options: FitOptions, size: int) -> float:

@@ -50,6 +50,10 @@ class ClassCurves:
         """The same in arrays of its own: a snapshot."""
         return ClassCurves(tuple(curves.copy() for curves in self.of_class))
 
+    def scaled(self, factor: float) -> ClassCurves:
+        """The sums of all classes times a positive number."""
+        return ClassCurves(tuple(curves.scaled(factor) for curves in self.of_class))
+
     @property
     def freedom(self) -> float:
         """Effective degrees of freedom of all curves."""
@@ -217,6 +221,11 @@ class ClassFits:
     def model(self) -> ClassModels:
         """The models as they stand."""
         return ClassModels(tuple(fit.model() for fit in self.fits)).centred()
+
+    def model_of(self, curves: ClassCurves) -> ClassModels:
+        """The models of curves on the bins of these fits, such as those of an earlier moment."""
+        pairs = zip(self.fits, curves.of_class, strict=True)
+        return ClassModels(tuple(fit.model_of(own) for fit, own in pairs)).centred()
 
     @property
     def sums(self) -> FloatArray:

@@ -123,6 +123,12 @@ class StageCurves:
         plus, minus = math.exp(b0 + d0), math.exp(b0 - d0)
         return plus if self.present[0] else 0.0, minus if self.present[1] else 0.0
 
+    def scaled(self, factor: float) -> StageCurves:
+        """The stage times a positive number, in arrays of its own."""
+        other = self.copy()
+        other.scale[0] += math.log(factor)
+        return other
+
     def visits(self, axes: Axes) -> list[int]:
         """The axes with a curve that may move, in the order of a sweep."""
         moves = self.active[:, 0] | self.active[:, 1]
@@ -204,6 +210,13 @@ class Curves:
         """The same in arrays of its own: a snapshot."""
         stages = [stage.copy() for stage in self.stages]
         return Curves(self.intercept, self.effects.copy(), stages, self.anchor)
+
+    def scaled(self, factor: float) -> Curves:
+        """The model times a positive number, in arrays of its own."""
+        effects = self.effects.copy()
+        effects.values *= factor
+        stages = [stage.scaled(factor) for stage in self.stages]
+        return Curves(self.intercept * factor, effects, stages)
 
     def stacked(self, name: str, *shape: int, dtype: type = np.float64) -> Any:
         """An attribute of all stages as one array; those of the stages become parts of it."""
