@@ -66,8 +66,9 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
 
     Of two classes, the log-odds of the second are the sum that the prediction of
     :class:`TSLRegressor` is: a constant, main effects, and stages, each a difference of two
-    positive products. They are fitted in the same way, to the log-loss. All explanations are exact
-    on the scale of log-odds.
+    positive products. They are fitted in the same way, to the log-loss. Rows held out for choosing
+    the size also tell how certain the model may be: where they clearly ask for it, everything is
+    multiplied by one number. All explanations are exact on the scale of log-odds.
 
     Of more than two, every class has such a sum, its **score**, and the probability of a class is
     the exponential of its score divided by the sum of the exponentials of all. All scores are
