@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 import seplearn
@@ -40,4 +41,17 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.generate],
 )
 settings.register_profile("interpreted", parent=settings.get_profile("seplearn"), max_examples=8)
-settings.load_profile("interpreted" if os.environ.get("NUMBA_DISABLE_JIT") == "1" else "seplearn")
+INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+settings.load_profile("interpreted" if INTERPRETED else "seplearn")
+
+
+def pytest_collection_modifyitems(items):
+    """Measure no coverage where others do: measuring takes up to half as long again.
+
+    Tests of kernels are measured in the run that is interpreted; what examples in docstrings show
+    has tests of its own.
+    """
+    for item in items:
+        is_example = isinstance(item, pytest.DoctestItem)
+        if not INTERPRETED and (is_example or item.get_closest_marker("interpreted")):
+            item.add_marker(pytest.mark.no_cover)

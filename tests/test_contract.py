@@ -27,6 +27,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from seplearn import TSLClassifier, TSLRegressor, datasets
 
+# The same lines as elsewhere, again and again.
+pytestmark = pytest.mark.no_cover
+
 QUICK: dict[str, Any] = {
     "n_stages": 2,
     "early_stopping": False,
@@ -46,7 +49,6 @@ def outcomes(estimator):
     return {(r["check_name"], r["status"]) for r in results}
 
 
-@pytest.mark.no_cover
 @pytest.mark.filterwarnings("ignore")
 def test_check_estimator():
     few = {"n_stages": 2, "n_starts": 1, "n_grids": 1}

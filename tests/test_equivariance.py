@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 from seplearn import TSLRegressor, datasets
 
+# The same lines as elsewhere, again and again.
+pytestmark = pytest.mark.no_cover
+
 VARIANTS = [
     {},
     {"refine": "scalars"},

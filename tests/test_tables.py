@@ -15,6 +15,9 @@ from hypothesis import strategies as st
 from seplearn import TSLRegressor, load_model
 from seplearn.table.columns import level_name
 
+# The same lines as elsewhere, again and again.
+pytestmark = pytest.mark.no_cover
+
 KINDS = ["float", "int", "level", "flag", "numbers as levels", "constant", "all missing"]
 
 
