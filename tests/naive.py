@@ -395,7 +395,8 @@ def certainty(sums, target, weight, offset):
     step = 1e-4
     less, here, more = (losses(found + d) for d in (-step, 0.0, step))
     first, second = (more - less) / (2 * step), (more - 2 * here + less) / step**2
-    error = np.sqrt(weight @ first**2) / (weight @ second)
+    shown, expected = np.sqrt(weight @ first**2) / (weight @ second), (weight @ second) ** -0.5
+    error = max(shown, expected)
     return 1.0 + max(1.0 - (error / (found - 1.0)) ** 2, 0.0) * (found - 1.0)
 
 

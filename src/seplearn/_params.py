@@ -304,7 +304,8 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "a larger ``n_stages`` it gets more stages, to other rows it is refined. Columns, classes "
         "and ``loss`` must be the same. Nothing is held out of the rows of such a fit, as the "
         "model may have seen them: it gets ``n_stages`` stages, or as many as an ``eval_set`` "
-        "says. Edits are not kept. Needs ``refine='joint'`` and ``n_starts=1``.",
+        "says. Edits are not kept, nor is the factor on the log-odds of a classifier. Needs "
+        "``refine='joint'`` and ``n_starts=1``.",
     ),
     Parameter(
         "random_state",

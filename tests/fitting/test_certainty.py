@@ -63,14 +63,22 @@ def test_a_heavy_row_is_several_rows():
 def test_rows_that_are_all_told_apart_do_not_ask_for_any_factor(sign, factor):
     sums, one = np.repeat([-3.0, 3.0], 500), np.ones(1_000)
     target = (sign * sums > 0.0).astype(float)
-    assert certainty(sums, target, one, 0.0 * one) == pytest.approx(factor, abs=0.02)
+    assert certainty(sums, target, one, 0.0 * one) == pytest.approx(factor, abs=0.05)
+
+
+def test_few_rows_that_are_told_apart_prove_nothing():
+    """None of them is wrong, so they show no error; the model says that they might be."""
+    sums, one = np.repeat([-3.0, 3.0], 10), np.ones(20)
+    assert certainty(sums, (sums > 0.0).astype(float), one, 0.0 * one) == 1.0
 
 
 def test_models_that_say_nothing_or_no_number_stay():
     target, one = np.array([0.0, 1.0, 1.0]), np.ones(3)
     assert certainty(np.zeros(3), target, one, 0.0 * one) == 1.0
     assert certainty(np.zeros((3, 3)), target, one, 0.0 * one) == 1.0
-    assert certainty(np.array([-np.inf, 1.0, 1.0]), target, one, 0.0 * one) == 1.0
+    for far in (-np.inf, np.nan, 1e200, 1e308):
+        assert certainty(np.array([far, 1.0, 1.0]), target, one, 0.0 * one) == 1.0
+    assert certainty(np.array([-9e9, 9e9, 9e9]), target, one, 0.0 * one) == 1.0
 
 
 def table(n_classes, n=150):
@@ -123,3 +131,18 @@ def test_nothing_is_multiplied_where_no_row_is_held_out(monkeypatch):
     monkeypatch.setattr(growth, "certainty", pytest.fail)
     X, y = table(2)
     TSLClassifier(n_stages=1, early_stopping=False, random_state=0).fit(X, y)
+
+
+def test_an_eval_set_tells_nothing_of_certainty(monkeypatch):
+    """Its rows may be weighed otherwise, or be of one class."""
+    monkeypatch.setattr(growth, "certainty", pytest.fail)
+    X, y = table(2)
+    TSLClassifier(n_stages=1, random_state=0).fit(X[:100], y[:100], eval_set=(X[100:], y[100:]))
+
+
+def test_nor_do_fits_that_grew_on_a_sample(monkeypatch):
+    """Finished on all rows they are other models."""
+    monkeypatch.setattr(growth, "certainty", pytest.fail)
+    monkeypatch.setattr(growth, "_SAMPLED", 100)
+    monkeypatch.setattr(growth, "_SAMPLE", 100)
+    TSLClassifier(n_stages=1, random_state=0).fit(*table(2))

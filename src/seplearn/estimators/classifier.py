@@ -159,7 +159,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
             Non-negative; a weight is a number of rows.
         eval_set : pair (X, y), optional
             Rows on which the number of stages is chosen, instead of rows held out of ``X``; with
-            offsets (X, y, offset).
+            offsets (X, y, offset). They do not tell how certain the model may be.
         groups : array-like of shape (n,), optional
             Rows of one group are held out together when the number of stages is chosen.
         offset : array-like of shape (n,), optional

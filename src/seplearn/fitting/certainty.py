@@ -16,6 +16,7 @@ from seplearn.kernels.arrays import FloatArray, IntArray
 
 # Held-out rows that are all told apart would ask for any factor.
 _LEAST, _MOST = 0.5, 2.0
+_LARGEST, _SMALLEST = 1e100, 1e-100  # log-odds and curvatures whose squares are numbers
 _DIGITS = 3  # of the factor; what rounding does to the sums over rows must not change it
 
 
@@ -31,8 +32,9 @@ def certainty(
 ) -> float:
     """The factor on the log-odds of a model that held-out rows ask for.
 
-    One where they do not clearly ask for another: of the distance from one, the share is taken off
-    that chance would be expected to make, its squared standard error over its square.
+    Its distance from one is multiplied by 1 - (standard error / distance)**2, at least by zero: so
+    it is one where the rows do not clearly ask for another. The standard error is the larger of
+    what the rows show and what the model says they should; rows that are all told apart show none.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ def certainty(
         sums, offsets = _of_two(sums), _of_two(offset)
     else:
         offsets = np.zeros_like(sums)
-    if not np.isfinite(sums).all():
+    if not np.abs(sums).max() < _LARGEST:  # nor is NaN
         return 1.0
     label = target.astype(np.int64)
 
@@ -65,10 +67,11 @@ def certainty(
         found = float(brentq(slope, _LEAST, _MOST))
     first, second = _slopes(found, sums, offsets, label)
     bend = float(weight @ second)
-    if bend <= 0.0 or found == 1.0:
+    if bend < _SMALLEST or found == 1.0:
         return 1.0
-    by_chance = float(weight @ first**2) / bend**2 / (found - 1.0) ** 2
-    return round(1.0 + max(1.0 - by_chance, 0.0) * (found - 1.0), _DIGITS)
+    variance = max(float(weight @ first**2) / bend, 1.0) / bend
+    certain = max(1.0 - variance / (found - 1.0) ** 2, 0.0)
+    return round(1.0 + certain * (found - 1.0), _DIGITS)
 
 
 def _of_two(log_odds: FloatArray) -> FloatArray:

@@ -42,7 +42,6 @@ from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import mean_of, of_each, scaled, with_replicates
 from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.spread import OutcomeSpread
-from seplearn.table.binning import Bins
 
 _Result = TypeVar("_Result")
 # Of one sum, or of one for each class: both grow, are measured and finished in the same way.
@@ -382,11 +381,10 @@ def fit_joint(
         growth = _better(growths)
         finished = _finish(data, options, growth, workers, progress)
         paths = tuple(other.path.record(other.main_effects, other is growth) for other in growths)
-        predicted = list(_predicted(parts, mass, growth, options))
-        if options.loss == LOG_LOSS:  # whose probabilities say how far outcomes may lie
-            factor = _certainty(predicted)
-        else:
-            spread = _spread(predicted, data.some.bins, options, workers)
+        if options.loss != LOG_LOSS:  # whose probabilities say how far outcomes may lie
+            spread = _spread(parts, mass, growth, options, workers)
+        elif validation.eval_set is None:
+            factor = _certainty(parts, mass, growth, options)
     else:
         finished = _grow_fully(data, options, starts_seed, workers, progress)
     starts = list(finished.starts.values())
@@ -552,28 +550,35 @@ def _predicted(
         weight += float(held.weight.sum())
 
 
-def _certainty(predicted: list[tuple[HeldOut, FloatArray]]) -> float:
-    """The factor on all log-odds that held-out rows ask for."""
+def _certainty(parts: list[_Part], mass: float, growth: _Growth, options: FitOptions) -> float:
+    """The factor on all log-odds that held-out rows ask for.
+
+    One where a sample grew: finished on many more rows, a model is less sure of what only few say.
+    """
+    if any(fit.data.n_rows < len(part.kept) for part, fit in zip(parts, growth.fits, strict=True)):
+        return 1.0
+    held_out, sums = zip(*_predicted(parts, mass, growth, options), strict=True)
     return certainty(
-        np.concatenate([sums for _, sums in predicted]),
-        np.concatenate([held.target for held, _ in predicted]),
-        np.concatenate([held.weight for held, _ in predicted]),
-        np.concatenate([held.offset for held, _ in predicted]),
+        np.concatenate(sums),
+        np.concatenate([held.target for held in held_out]),
+        np.concatenate([held.weight for held in held_out]),
+        np.concatenate([held.offset for held in held_out]),
     )
 
 
 def _spread(
-    predicted: list[tuple[HeldOut, FloatArray]], bins: Bins, options: FitOptions, workers: Workers
+    parts: list[_Part], mass: float, growth: _Growth, options: FitOptions, workers: Workers
 ) -> OutcomeSpread | None:
     """How far outcomes lie from predictions, by rows that were held out."""
     inverse = options.loss_function.link.inverse
+    predicted = list(_predicted(parts, mass, growth, options))
     rows = Predicted(
         np.concatenate([held.codes for held, _ in predicted]),
         np.concatenate([held.target for held, _ in predicted]),
         np.concatenate([inverse(sums + held.offset) for held, sums in predicted]),
         np.concatenate([held.weight for held, _ in predicted]),
     )
-    return outcome_spread(rows, bins, options, workers)
+    return outcome_spread(rows, parts[0].data.bins, options, workers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -584,9 +589,9 @@ class _Finished:
     rounds: list[list[StageRecord | None]]
 
     def history(self, factor: float) -> list[StageRecord]:
-        """The records of every start, one after the other; the last of each is of what became.
+        """The records of every start, one after the other; what the fits are is told last.
 
-        That is the fit times a factor.
+        From here on they are what the model is made of: multiplied by ``factor``.
         """
         history: list[StageRecord] = []
         for k, fit in self.starts.items():

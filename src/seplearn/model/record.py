@@ -17,7 +17,7 @@ class StageRecord:
     ----------
     loss : float
         Weighted mean, over the training rows, of what ``loss`` names, after everything was
-        refitted.
+        refitted. The last record of a classifier is of the model with the factor on its log-odds.
     n_kept, n_grids : int
         Bagged grids averaged, of those fitted.
     mean_actions : float
@@ -37,7 +37,8 @@ class StageRecord:
     freedom : float or None
         Effective degrees of freedom of all curves; None where smoothness is not learned.
     validation_loss : float or None
-        The same mean, of a model with as many stages, over rows that were held out.
+        The same mean, of a model with as many stages, over rows that were held out; without that
+        factor.
     n_sweeps : float or None
         Sweeps of alternating least squares, a whole number; None for
         :class:`seplearn.TSLRegressor`.
