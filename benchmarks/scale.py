@@ -168,18 +168,23 @@ def measure(rows: int, ways: list[str], workers: list[int], folder: Path) -> Non
             found = json.loads(done.stdout.splitlines()[-1])
             print(rows, way, found, flush=True)
             name = f"{way}, {size} workers" if "dask" in way else way
-            _keep(rows, name, found | {"commit": machine.commit()})
+            where = machine.describe("seplearn", "lightgbm", "distributed")
+            about = {"commit": machine.commit(), "processor": where["processor"]}
+            _keep(rows, name, found | about, where)
 
 
-def _keep(rows: int, name: str, found: dict[str, Any]) -> None:
-    """Put what was measured into the result file, beside what is there."""
+def _keep(rows: int, name: str, found: dict[str, Any], where: dict[str, Any]) -> None:
+    """Put what was measured into the result file, beside what is there.
+
+    What is there may be of another machine: the file tells the last one, every way its own.
+    """
     tables: dict[str, Any] = {}
     if RESULTS.exists():
         tables = json.loads(RESULTS.read_text(encoding="utf-8"))["tables"]
     tables.setdefault(str(rows), {})[name] = found
     whole = {
         "columns": COLUMNS, "settings": SETTINGS, "lightgbm": LIGHTGBM,
-        "machine": machine.describe("seplearn", "lightgbm", "distributed"), "tables": tables,
+        "machine": where, "tables": tables,
     }  # fmt: skip
     RESULTS.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 

@@ -226,8 +226,10 @@ def scale_table(scale: dict[str, Any]) -> list[str]:
             worker = f"{found['largest_worker'] / 1e9:.2f}" if "largest_worker" in found else ""
             wire = [found.get(f"bytes_{side}_per_sweep", 0.0) for side in ("sent", "received")]
             sent = f"{sum(wire) / 1e3:,.0f}" if any(wire) else ""
+            is_here = found["processor"] == scale["machine"]["processor"]
+            name = _WAYS.get(way, way) + ("" if is_here else ", on another machine")
             lines.append(
-                f"| {int(rows):,} | {_WAYS.get(way, way)} | {found['seconds']:,.0f} "
+                f"| {int(rows):,} | {name} | {found['seconds']:,.0f} "
                 f"| {found['cpu_seconds']:,.0f} | {found['peak'] / 1e9:.2f} | {worker} | {sent} "
                 f"| {found['rmse']:.4f} |"
             )
