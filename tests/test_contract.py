@@ -27,7 +27,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from seplearn import TSLClassifier, TSLRegressor, datasets
 
-# The same lines as elsewhere, again and again.
+# Other tests measure the coverage of the same lines.
 pytestmark = pytest.mark.no_cover
 
 QUICK: dict[str, Any] = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from seplearn import TSLRegressor, datasets
 
-# The same lines as elsewhere, again and again.
+# Other tests measure the coverage of the same lines.
 pytestmark = pytest.mark.no_cover
 
 VARIANTS = [

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from seplearn import TSLRegressor, load_model
 from seplearn.table.columns import level_name
 
-# The same lines as elsewhere, again and again.
+# Other tests measure the coverage of the same lines.
 pytestmark = pytest.mark.no_cover
 
 KINDS = ["float", "int", "level", "flag", "numbers as levels", "constant", "all missing"]

@@ -117,13 +117,15 @@ def test_a_fit_asks_rows_that_were_held_out(monkeypatch):
     X, y = table(2, 300)
     asked = []
     monkeypatch.setattr(growth, "certainty", lambda *rows: asked.append(rows) or 1.0)
-    model = TSLClassifier(n_stages=2, random_state=0).fit(X, y)
+    offsets = np.linspace(-1.0, 1.0, len(X))
+    model = TSLClassifier(n_stages=2, random_state=0).fit(X, y, offset=offsets)
     ((sums, target, weight, offset),) = asked
     assert len(sums) == weight.sum() == len(X)
-    assert not offset.any()
+    np.testing.assert_array_equal(np.sort(offset), offsets)
     assert np.mean(target) == np.mean(y)
     chosen = next(path for path in model.size_paths_ if path.chosen is not None)
-    loss = np.average(np.logaddexp(0.0, np.where(target > 0.5, -sums, sums)), weights=weight)
+    eta = sums + offset
+    loss = np.average(np.logaddexp(0.0, np.where(target > 0.5, -eta, eta)), weights=weight)
     assert loss == pytest.approx(chosen.losses[chosen.chosen], rel=1e-9)
 
 

@@ -404,7 +404,8 @@ def fit_joint(
     model = of_each(model, lambda one: replace(one, size_paths=paths, spread=spread))
     if factor != 1.0:
         model = of_each(model, lambda one: scaled(one, factor, degree=0))
-    return model, finished.history(factor)
+        finished.multiply(factor)
+    return model, finished.history()
 
 
 def _twins_of_starts(
@@ -553,7 +554,7 @@ def _predicted(
 def _certainty(parts: list[_Part], mass: float, growth: _Growth, options: FitOptions) -> float:
     """The factor on all log-odds that held-out rows ask for.
 
-    One where a sample grew: finished on many more rows, a model is less sure of what only few say.
+    One where fits grew on a sample: finished on all rows, they are other models.
     """
     if any(fit.data.n_rows < len(part.kept) for part, fit in zip(parts, growth.fits, strict=True)):
         return 1.0
@@ -588,16 +589,16 @@ class _Finished:
     starts: dict[int, Any]  # all of them a JointFit, or ClassFits
     rounds: list[list[StageRecord | None]]
 
-    def history(self, factor: float) -> list[StageRecord]:
-        """The records of every start, one after the other; what the fits are is told last.
+    def multiply(self, factor: float) -> None:
+        """Make the fits a number of times what they are, as the model is."""
+        for fit in self.starts.values():
+            fit.restore(fit.curves.scaled(factor))
 
-        From here on they are what the model is made of: multiplied by ``factor``.
-        """
+    def history(self) -> list[StageRecord]:
+        """The records of every start, one after the other; the last of each is as it is now."""
         history: list[StageRecord] = []
         for k, fit in self.starts.items():
             own = [record for records in self.rounds if (record := records[k]) is not None]
-            if own and factor != 1.0:
-                fit.restore(fit.curves.scaled(factor))
             history += [*own[:-1], *(fit.described(record) for record in own[-1:])]
         return history
 
