@@ -1006,7 +1006,7 @@ GROWTH = Group(
         ("_start_seed(self._seed, k)", "self._seed"),
         ("rows, seed = self._parts[k].rows(0),", "rows, seed = self._parts[0].rows(0),"),
         (
-            "            model = _constant(growth.fits[k].data, self._options)\n",
+            "            model = _constant(fit.data, self._options)\n",
             "            pass\n",
         ),
         ("[fit.curves.copy() for fit in self.fits]", "[fit.curves for fit in self.fits]"),
@@ -1210,6 +1210,16 @@ WHAT_IS_CERTAIN = Group(
     compiled=True,
 )
 
+WHAT_IS_STACKED = Group(
+    "fitting/joint/curves.py",
+    ("tests/fitting/test_joint.py",),
+    (
+        ("len(whole) != len(parts) or ", ""),
+        ("any(part.base is not whole for part in parts)", "False"),
+    ),
+    compiled=True,
+)
+
 WHAT_IS_SCALED = Group(
     "fitting/joint/curves.py",
     ("tests/fitting/test_certainty.py",),
@@ -1226,6 +1236,6 @@ GROUPS = (
     BLOCK, SCALE, SWEPT, BANDED, ISOTONIC, REFINE, SUMS,
     COMPILED_SUMS, EVALUATE, RANDOM, SCALAR, SORTING, SHAPLEY, ALS, JOINT,
     WHAT_IS_PRUNED, CURVES, ROUGHNESS, CLASSES, PRUNE,
-    SELECTION, GROWTH, CERTAINTY, WHAT_IS_CERTAIN, WHAT_IS_SCALED, TWINS, SMOOTHING,
-    LOSS, LOG_LOSS, POWER, QUANTILE, BACK_ON_ROWS, GOING_ON, START, FORMS,
+    SELECTION, GROWTH, CERTAINTY, WHAT_IS_CERTAIN, WHAT_IS_SCALED, WHAT_IS_STACKED, TWINS,
+    SMOOTHING, LOSS, LOG_LOSS, POWER, QUANTILE, BACK_ON_ROWS, GOING_ON, START, FORMS,
 )  # fmt: skip

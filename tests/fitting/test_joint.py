@@ -12,6 +12,7 @@ from seplearn import TSLRegressor, datasets, explain
 from seplearn._params import TSL_PARAMETERS
 from seplearn._workers import SerialWorkers
 from seplearn.fitting.joint import rows
+from seplearn.fitting.joint.curves import whole_of
 from seplearn.fitting.joint.fit import JointFit
 from seplearn.fitting.joint.sweep import Rules, sweep
 from seplearn.fitting.options import FitOptions, TrainingData
@@ -423,3 +424,26 @@ def test_the_recorded_loss_is_that_of_the_training_rows(loss, refine):
         k = 1.345 * spread
         expected = np.where(off <= k, off**2, 2 * k * off - k**2)
     assert model.history_[-1].loss == pytest.approx(expected.mean(), rel=0.01)
+
+
+def test_parts_are_whole_only_if_they_are_all_there():
+    whole = np.zeros((3, 2))
+    assert whole_of(list(whole)) is whole
+    assert whole_of(list(whole[:2])) is None
+    assert whole_of([*whole[:2], np.zeros(2)]) is None
+    assert whole_of([np.zeros(2), *whole[1:]]) is None
+    assert whole_of([]) is None
+
+
+def test_curves_of_all_stages_are_stacked_anew_only_when_stages_change():
+    fit, _ = grown(3)
+    first = fit.curves.stacked("penalties", 3, 2, 3)
+    assert fit.curves.stacked("penalties", 3, 2, 3) is whole_of(
+        [stage.penalties for stage in fit.curves.stages]
+    )
+    snapshot = fit.curves.copy()
+    first += 1.0
+    assert np.array_equal(fit.curves.stages[1].penalties, snapshot.stages[1].penalties + 1.0)
+    kept = fit.curves.stages[2].penalties.copy()
+    del fit.curves.stages[1]
+    assert np.array_equal(fit.curves.stacked("penalties", 3, 2, 3)[1], kept)

@@ -84,7 +84,8 @@ def test_weights_are_copies_of_rows():
 
 def test_a_stage_starts_with_the_grids_of_joined_bins(monkeypatch):
     monkeypatch.setattr(start, "most_bins", lambda n_axes: MOST)
-    data, asked = wide_data(), options(directions=(0, 0, 0), n_splits=8, n_grids=2)
+    asked = options(directions=(0, 0, 0), n_splits=8, n_grids=2, keep_bags=True)
+    data = wide_data()
     fit = new_fit(data, directions=(0, 0, 0))
     hashes = data.axis_hashes
     starts = StageStarts(data, asked, hashes)

@@ -264,9 +264,10 @@ class _Forms:
             growth.measure(own)
 
     def _losses(self, growth: _Growth, k: int) -> FloatArray:
-        model, held = growth.fits[k].model(), self._parts[k].held_out
+        fit, held = growth.fits[k], self._parts[k].held_out
+        model = fit.model_of(fit.curves)
         if model.is_constant:
-            model = _constant(growth.fits[k].data, self._options)
+            model = _constant(fit.data, self._options)
         return held.losses(model.predict(held.codes))
 
     def _give_up(self) -> None:

@@ -94,7 +94,7 @@ class CategoricalAxis:
         coder = _LevelCoder(self)
         values = _told_apart(table.levels(j))
         check_levels(values, table.label(j))
-        codes = (coder[value] for value in values)
+        codes = map(coder.__getitem__, values)
         return np.fromiter(codes, dtype=code_type(self.n_bins), count=table.n_rows)
 
 
@@ -107,7 +107,10 @@ _MANY_UNSEEN = 10  # with fewer rows a column of nothing but unseen levels is no
 
 def _told_apart(values: list[Any]) -> list[Any]:
     """Values of which only those of one level are equal: for Python True is 1, and False 0."""
-    return [level_name(v) if isinstance(v, (bool, np.bool_)) else v for v in values]
+    truths = {bool, np.bool_}
+    if truths.isdisjoint(map(type, values)):
+        return values
+    return [level_name(v) if type(v) in truths else v for v in values]
 
 
 class _LevelCoder(dict[Any, int]):

@@ -22,6 +22,8 @@ _DATES = (
     datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64,
 )  # fmt: skip
 _LARGEST_PLAIN = 2**63
+# Every value of these has a name as a level, or is missing; nearly all columns have no others.
+_PLAIN_TYPES = {str, float, bool, np.bool_, type(None)}
 
 
 class Table(Protocol):
@@ -284,8 +286,10 @@ def level_name(value: Any) -> str:
     )
 
 
-def check_levels(values: Iterable[Any], label: str) -> None:
+def check_levels(values: Sequence[Any], label: str) -> None:
     """Raise for a value that cannot be a level, such as a list or a date, naming the column."""
+    if set(map(type, values)) <= _PLAIN_TYPES:
+        return
     for value in values:
         if not _is_plain_level(value) and not is_missing(value):
             if isinstance(value, _DATES):
@@ -297,7 +301,7 @@ def check_levels(values: Iterable[Any], label: str) -> None:
 
 
 def _is_plain_level(value: Any) -> bool:
-    """Whether a value surely has a name as a level: nearly all do, and each row is asked."""
+    """Whether a value surely has a name as a level."""
     if isinstance(value, numbers.Integral):
         return -_LARGEST_PLAIN < int(value) < _LARGEST_PLAIN
     return isinstance(value, (str, float, np.bool_))

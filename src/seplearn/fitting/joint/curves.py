@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -131,7 +132,7 @@ class StageCurves:
 
     def visits(self, axes: Axes) -> list[int]:
         """The axes with a curve that may move, in the order of a sweep."""
-        moves = self.active[:, 0] | self.active[:, 1]
+        moves = (self.active[:, 0] | self.active[:, 1]).tolist()
         return [j for j in axes.order if moves[j]]
 
     def penalty(self, axes: Axes, mu: FloatArray) -> float:
@@ -221,6 +222,8 @@ class Curves:
     def stacked(self, name: str, *shape: int, dtype: type = np.float64) -> Any:
         """An attribute of all stages as one array; those of the stages become parts of it."""
         parts = [getattr(stage, name) for stage in self.stages]
+        if (whole := whole_of(parts)) is not None:
+            return whole
         stack: Any = np.array(parts, dtype=dtype).reshape(len(parts), *shape)
         for stage, part in zip(self.stages, stack, strict=True):
             setattr(stage, name, part)
@@ -269,9 +272,21 @@ class Curves:
     def fix_gauge(self, bins: Bins) -> None:
         """Give every curve mean zero on its axis; what is taken off goes to scales and constant."""
         if self.stages:
-            all_curves, taken_off = bins.centred(np.array([stage.curves for stage in self.stages]))
+            all_curves, taken_off = bins.centred(self.stacked("curves", 2, len(bins.frequencies)))
             for stage, curves, off in zip(self.stages, all_curves, taken_off, strict=True):
                 stage.curves = curves
                 stage.scale += off
-        self.effects.values, level = bins.centred(self.effects.values)
-        self.intercept += float(level)
+        if self.effects.values.any():
+            self.effects.values, level = bins.centred(self.effects.values)
+            self.intercept += float(level)
+
+
+def whole_of(parts: Sequence[FloatArray]) -> FloatArray | None:
+    """The array that these are all the parts of; None if there is none.
+
+    Parts are only ever added at the end and dropped: those that are all there are in its order.
+    """
+    whole: FloatArray | None = parts[0].base if parts else None
+    if whole is None or len(whole) != len(parts) or any(part.base is not whole for part in parts):
+        return None
+    return whole

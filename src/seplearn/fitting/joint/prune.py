@@ -101,6 +101,8 @@ def fold(curves: Curves, stage: StageCurves, j: int, axes: Axes) -> None:
 
 def _prune_effects(carrier: Carrier, effects: Effects, axes: Axes, rules: Pruning) -> None:
     """The same for main effects."""
+    if not effects.active.any():
+        return
     reach = rules.mass * axes.bins.means(effects.values**2)
     for j in np.flatnonzero(effects.active & (reach < rules.least)).tolist():
         axis = axes.bins.axis(j)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from seplearn.fitting.joint.curves import whole_of
 from seplearn.kernels import rows as kernels
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.losses import ClassLogLoss, Loss
@@ -253,15 +254,11 @@ def add_stage(
 
 
 def stacked_products(block: RowBlock) -> FloatArray:
-    """The products of all stages as one array (n_stages, 2, n); theirs become parts of it.
-
-    Stages are only ever added at the end and dropped: parts of one array that are all there are in
-    its order.
-    """
+    """The products of all stages as one array (n_stages, 2, n); theirs become parts of it."""
     own = block.products
-    stack = own[0].base if own else np.empty((0, 2, len(block.residual)))
-    if stack is None or len(stack) != len(own) or any(pair.base is not stack for pair in own):
-        stack = np.array(own)
+    stack = whole_of(own)
+    if stack is None:
+        stack = np.array(own).reshape(len(own), 2, len(block.residual))
         own[:] = stack
     return stack
 

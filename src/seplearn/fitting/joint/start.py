@@ -104,7 +104,10 @@ class StageStarts:
     def fit(
         self, pull: FloatArray, streams: list[RandomState], workers: Workers
     ) -> tuple[list[Grid], Aggregate]:
-        """Grids on what the loss asks of all rows, for a stage to start from."""
+        """Grids on what the loss asks of all rows, for a stage to start from.
+
+        Of the grids themselves curves are told on all bins only if they are kept.
+        """
         grids, aggregate = fit_stage(
             self._data,
             self._options,
@@ -114,8 +117,9 @@ class StageStarts:
             streams,
             workers,
         )
-        spread = [self._joined.spread_grid(grid) for grid in grids]
-        return spread, replace(aggregate, stage=self._joined.spread(aggregate.stage))
+        if self._options.keep_bags:
+            grids = [self._joined.spread_grid(grid) for grid in grids]
+        return grids, replace(aggregate, stage=self._joined.spread(aggregate.stage))
 
 
 def most_bins(n_axes: int) -> int:
