@@ -84,10 +84,48 @@ def decorated(kind):
 
 
 def test_what_kernels_call_is_merged_into_them():
-    kernels, parts = decorated("kernel"), decorated("part")
+    kernels, parts = decorated("kernel"), decorated("part") | decorated("section")
     assert {"sweep_rows", "visit_axis", "advance"} <= kernels.keys()
-    assert "take_step" in parts
+    assert {"take_step", "sweep_stage"} <= parts.keys()
     for name, function in (kernels | parts).items():
         calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
         called = {call.id for call in calls if isinstance(call, ast.Name)}
         assert not called & kernels.keys(), name
+
+
+def of_parts(twice, thrice):
+    """What a kernel of two parts makes of two."""
+
+    @compiler.kernel
+    def six_times(x):
+        return thrice(twice(x))
+
+    return six_times(2.0)
+
+
+def twice(x):
+    return x + x
+
+
+def thrice(x):
+    return 3.0 * x
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+def test_parts_have_no_machine_code_of_their_own():
+    parts = compiler.part(twice), compiler.section(thrice)
+    assert of_parts(*parts) == 12.0
+    for function in parts:
+        (compiled,) = function.overloads.values()
+        assert isinstance(compiled.library, compiler._PartLibrary)
+        assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+def test_another_numba_compiles_parts_in_its_own_way(monkeypatch):
+    monkeypatch.setattr(compiler, "_OF_NUMBA", ("what_a_later_numba_does_without",))
+    parts = compiler.part(twice), compiler.section(thrice)
+    assert of_parts(*parts) == 12.0
+    for function in parts:
+        (compiled,) = function.overloads.values()
+        assert not isinstance(compiled.library, compiler._PartLibrary)

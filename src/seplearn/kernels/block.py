@@ -34,7 +34,7 @@ from seplearn.kernels.banded import (
     inverse_four,
     inverse_two,
 )
-from seplearn.kernels.compiler import part
+from seplearn.kernels.compiler import part, section
 from seplearn.kernels.isotonic import make_monotone
 from seplearn.kernels.sums import MINUS_MINUS, MINUS_R, PLUS_MINUS, PLUS_PLUS, PLUS_R
 
@@ -389,7 +389,7 @@ def fill_curves(
             fill_penalty(block.penalty, mu[side], start, stride, curvature[side], n_bins, n_ordered)
 
 
-@part
+@section
 def solve_axis(
     places: IntArray,
     stages: SweptStages,
@@ -465,7 +465,7 @@ def reach_of(sums: FloatArray, curves: FloatArray, first_bin: int, side: int) ->
     return max(second - first * first / mass, 0.0) if mass > 0.0 else 0.0
 
 
-@part
+@section
 def solve_effect(
     places: IntArray,
     effects: SweptEffects,

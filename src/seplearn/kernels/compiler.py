@@ -8,6 +8,8 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
 _logger = logging.getLogger("seplearn")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -50,11 +52,81 @@ def part(function: _Function) -> _Function:
     that reads the kernel from the cache, optimised differently: the last bits would differ.
 
     Python cannot call a part. What would be needed for that, unpacking its arguments, took a
-    quarter of all the time to compile.
+    quarter of all the time to compile; machine code for it, which nothing runs, another.
     """
+    return _merged(function, _PartCompiler)
+
+
+def section(function: _Function) -> _Function:
+    """Compile a part that is mostly made of other parts.
+
+    It is optimised in the kernel alone. By itself as well, and in every section around it, the
+    same code would be optimised again and again; for loops over rows and bins that pays.
+    """
+    return _merged(function, _SectionCompiler)
+
+
+def _merged(function: _Function, pipeline: type[Compiler]) -> _Function:
     options = _COMMON | {"forceinline": True, "no_cpython_wrapper": True}
+    if all(hasattr(JITCodeLibrary, name) for name in _OF_NUMBA):  # else it only takes longer
+        options["pipeline_class"] = pipeline
     compiled = numba.njit(**options)(function)
     return cast("_Function", compiled)
+
+
+class _PartLibrary(JITCodeLibrary):
+    """Optimised code to merge into kernels; no machine code is made of it."""
+
+    @property
+    def codegen(self) -> _PartLibrary:
+        """Itself: numba asks it for nothing but :meth:`set_env`."""
+        return self
+
+    def set_env(self, env_name: str, env: object) -> None:
+        """Tell running code of its globals, if there were any."""
+
+    def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
+        """Where the machine code is: nowhere."""
+        self._ensure_finalized()  # type: ignore[no-untyped-call]
+        return 0
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._finalized = True
+
+
+class _SectionLibrary(_PartLibrary):
+    """Code to merge into kernels as it was written."""
+
+    def _optimize_final_module(self) -> None:
+        return
+
+
+# What is replaced here, or called: names that a later numba may do without.
+_OF_NUMBA = (
+    "codegen",
+    "get_pointer_to_function",
+    "_finalize_final_module",
+    "_optimize_final_module",
+    "_finalize_dynamic_globals",
+    "_ensure_finalized",
+)
+
+
+class _PartCompiler(Compiler):
+    """Numba's compiler with another library to put the code into."""
+
+    library: type[_PartLibrary] = _PartLibrary
+
+    def define_pipelines(self) -> Any:
+        """Numba's own passes; they make a library only if there is none."""
+        state = self.state
+        state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
+        return super().define_pipelines()  # type: ignore[no-untyped-call]
+
+
+class _SectionCompiler(_PartCompiler):
+    library = _SectionLibrary
 
 
 class _Announcer(event.Listener):

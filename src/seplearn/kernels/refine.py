@@ -17,7 +17,7 @@ from seplearn.kernels.arrays import (
     RefineRules,
     SortedRows,
 )
-from seplearn.kernels.compiler import kernel, part
+from seplearn.kernels.compiler import kernel, part, section
 from seplearn.kernels.random import bootstrap_counts, draw_head
 from seplearn.kernels.scalar import solve_two_tensor
 from seplearn.kernels.sorting import sort_by_key
@@ -224,7 +224,7 @@ def multiply_region(state: GridState, rules: RefineRules, axis: int, lo: int, hi
     multiply_interval(state, rules, axis, lo, hi, v_plus, v_minus)
 
 
-@part
+@section
 def refine(
     state: GridState, rules: RefineRules, random: RandomState, stop: BoolArray
 ) -> tuple[int, float]:

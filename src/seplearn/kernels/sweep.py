@@ -23,7 +23,7 @@ from seplearn.kernels.arrays import (
     SweptStages,
 )
 from seplearn.kernels.block import solve_axis, solve_effect
-from seplearn.kernels.compiler import kernel, part
+from seplearn.kernels.compiler import kernel, part, section
 from seplearn.kernels.rows import (
     N_MOMENTS,
     VV,
@@ -166,7 +166,7 @@ def is_passed_over(j: int, rest: IntArray) -> bool:
     return True
 
 
-@part
+@section
 def sweep_effects(
     places: IntArray,
     rows: SweptRows,
@@ -191,7 +191,7 @@ def sweep_effects(
     take_off(rows.codes[left], step, rows.residual)
 
 
-@part
+@section
 def update_effect(
     places: IntArray,
     effects: SweptEffects,
@@ -228,7 +228,7 @@ def visit_effect(
     update_effect(places, effects, j, sums, rules, noise, step)
 
 
-@part
+@section
 def sweep_stage(
     places: IntArray,
     rows: SweptRows,
@@ -261,7 +261,7 @@ def sweep_stage(
     apply_factors(rows.codes[left], factors, products, rows.residual)
 
 
-@part
+@section
 def update_axis(
     places: IntArray,
     stages: SweptStages,
