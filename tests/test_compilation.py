@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numba
 import pytest
@@ -103,6 +104,12 @@ def of_parts(twice, thrice):
     return six_times(2.0)
 
 
+def compiled_once(part: Any) -> Any:
+    """What numba made of a part that was called with one type."""
+    (compiled,) = part.overloads.values()
+    return compiled
+
+
 def twice(x):
     return x + x
 
@@ -115,8 +122,7 @@ def thrice(x):
 def test_parts_have_no_machine_code_of_their_own():
     parts = compiler.part(twice), compiler.section(thrice)
     assert of_parts(*parts) == 12.0
-    for function in parts:
-        (compiled,) = function.overloads.values()
+    for compiled in map(compiled_once, parts):
         assert isinstance(compiled.library, compiler._PartLibrary)
         assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0
 
@@ -126,6 +132,5 @@ def test_another_numba_compiles_parts_in_its_own_way(monkeypatch):
     monkeypatch.setattr(compiler, "_OF_NUMBA", ("what_a_later_numba_does_without",))
     parts = compiler.part(twice), compiler.section(thrice)
     assert of_parts(*parts) == 12.0
-    for function in parts:
-        (compiled,) = function.overloads.values()
+    for compiled in map(compiled_once, parts):
         assert not isinstance(compiled.library, compiler._PartLibrary)
