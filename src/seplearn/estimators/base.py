@@ -635,7 +635,7 @@ class SeparationRegressor(RegressorMixin, SeparationEstimator):
         Examples
         --------
         >>> from seplearn import TSLRegressor, datasets
-        >>> X, y = datasets.masked_interaction(1000, random_state=0)
+        >>> X, y = datasets.masked_interaction(2000, random_state=0)
         >>> model = TSLRegressor(n_stages=1, n_bootstrap=10, random_state=0).fit(X[:500], y[:500])
         >>> low, high = model.predict_interval(X[500:]).T
         >>> bool(abs(((low <= y[500:]) & (y[500:] <= high)).mean() - 0.9) < 0.05)
