@@ -36,6 +36,9 @@ def test_data_go_to_stdout_and_everything_else_to_stderr(files):
                          [("unseen.csv", "2>&-", 0), ("unseen.csv", ">&-", 2),
                           ("-", "<&-", 2)])  # fmt: skip
 def test_streams_may_be_closed(files, table, closed, code):
+    importing = shlex.join([sys.executable, "-c", "import numpy.f2py"])
+    if subprocess.run(f"{importing} {closed}", shell=True, check=False).returncode:
+        pytest.skip("this version of NumPy cannot be imported without the stream")
     source = table if table == "-" else str(files / table)
     words = [*SEPLEARN, "predict", str(files / "rent.tsl"), source]
     done = subprocess.run(f"{shlex.join(words)} {closed}", shell=True, capture_output=True,
