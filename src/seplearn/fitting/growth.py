@@ -265,10 +265,7 @@ class _Forms:
 
     def _losses(self, growth: _Growth, k: int) -> FloatArray:
         fit, held = growth.fits[k], self._parts[k].held_out
-        model = fit.model_of(fit.curves)
-        if model.is_constant:
-            model = _constant(fit.data, self._options)
-        return held.losses(model.predict(held.codes))
+        return held.losses(_model_of(fit, fit.curves, self._options).predict(held.codes))
 
     def _give_up(self) -> None:
         """Grow main effects no further once products alone are about as good.
@@ -329,6 +326,12 @@ def _new_fit(
     if options.has_many_classes:
         return ClassFits(data, options, seed, workers, main_effects)
     return JointFit(data, options, seed, workers, main_effects)
+
+
+def _model_of(fit: Any, curves: Snapshot, options: FitOptions) -> Model:
+    """The model of curves of a fit; where there are none, the best constant."""
+    model: Model = fit.model_of(curves)
+    return _constant(fit.data, options) if model.is_constant else model
 
 
 def _constant(data: AllRows, options: FitOptions) -> Model:
@@ -545,10 +548,7 @@ def _predicted(
         if weight >= mass * (1.0 - 1e-9):
             break
         held = part.held_out
-        model = fit.model_of(curves)
-        if model.is_constant:
-            model = _constant(fit.data, options)
-        yield held, model.predict(held.codes)
+        yield held, _model_of(fit, curves, options).predict(held.codes)
         weight += float(held.weight.sum())
 
 

@@ -106,7 +106,7 @@ class StageStarts:
     ) -> tuple[list[Grid], Aggregate]:
         """Grids on what the loss asks of all rows, for a stage to start from.
 
-        Of the grids themselves curves are told on all bins only if they are kept.
+        The curves of single grids are put on all bins only if the fit keeps them.
         """
         grids, aggregate = fit_stage(
             self._data,
