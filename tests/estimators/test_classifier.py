@@ -241,7 +241,7 @@ def test_weights_of_classes_matter_by_their_ratio_where_they_are_no_numbers_of_r
 def test_weights_of_rows_and_classes_together_ask_for_few_draws():
     data = small_data()
     heavy = replace(data, weight=data.weight * 1e9)
-    draws = make_draws(heavy, heavy.axis_hashes, bootstrap=True)
+    draws = make_draws(heavy, bootstrap=True)
     assert draws.n_draws == len(data.weight)
     assert draws.unit * draws.n_draws == pytest.approx(heavy.weight.sum())
 

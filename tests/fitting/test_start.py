@@ -88,7 +88,7 @@ def test_a_stage_starts_with_the_grids_of_joined_bins(monkeypatch):
     data = wide_data()
     fit = new_fit(data, directions=(0, 0, 0))
     hashes = data.axis_hashes
-    starts = StageStarts(data, asked, hashes)
+    starts = StageStarts(data, asked)
 
     def streams():
         return [random_streams(np.uint64(seed), hashes) for seed in (1, 2)]
@@ -137,7 +137,7 @@ def test_only_many_features_have_their_bins_joined(monkeypatch):
     data = wide_data(n=3_000, n_bins=100)
     for in_all, lowest, highest in ((300, 100, 100), (150, 33, 50), (3, 16, 32)):
         monkeypatch.setattr(start, "GRID_BINS", in_all)
-        starts = StageStarts(data, options(directions=(0, 0, 0)), data.axis_hashes)
+        starts = StageStarts(data, options(directions=(0, 0, 0)))
         n_ordered = starts._data.bins.n_ordered
         assert lowest <= n_ordered[0] <= highest
         assert list(n_ordered[1:]) == [0, 5]

@@ -224,7 +224,7 @@ def test_one_column_per_step_is_a_column_of_the_table(problem, rules):
         problem.categorical,
         sort_by_bin(problem.codes, problem.offset),
         problem.residual,
-        make_draws(problem.data, np.arange(problem.codes.shape[1], dtype=np.uint64), True),
+        make_draws(problem.data, True),
         rules,
         streams(problem),
         GO_ON,
@@ -299,8 +299,7 @@ def test_resplits_come_on_top_of_splits_twice_as_many_at_most(n_splits, n_column
 def test_a_grid_without_splits_is_the_projection_of_its_bag(problem, rules, bootstrap):
     random = streams(problem)
     everyone = sort_by_bin(problem.codes, problem.offset)
-    hashes = np.arange(problem.codes.shape[1], dtype=np.uint64)
-    draws = make_draws(problem.data, hashes, bootstrap)
+    draws = make_draws(problem.data, bootstrap)
     count = draws.times.copy()
     if bootstrap:
         count[:] = 0.0

@@ -248,10 +248,10 @@ class _Forms:
     def _widen(self, growths: list[_Growth]) -> None:
         """Let fits of a sample go on with a larger one if it is time."""
         for growth in growths:
-            for k, (fit, part) in enumerate(zip(growth.fits, self._parts, strict=True)):
-                rows = part.rows(len(growth.path) - 1)
-                if rows is not fit.data:
-                    growth.fits[k] = fit.going_on_with(rows)
+            rows = [part.rows(len(growth.path) - 1) for part in self._parts]
+            growth.fits = self._workers.map_fits(
+                _with_rows, list(zip(growth.fits, rows, strict=True))
+            )
 
     def _start(self, growth: _Growth, k: int) -> Fit:
         rows, seed = self._parts[k].rows(0), _start_seed(self._seed, k)
@@ -314,6 +314,12 @@ class _Trial:
         losses = [held.losses(own) for held, own in zip(self._held_out, sums, strict=True)]
         weights = [held.weight for held in self._held_out]
         return float(np.average(np.concatenate(losses), weights=np.concatenate(weights)))
+
+
+def _with_rows(pair: tuple[Any, TrainingData]) -> Any:
+    """A fit, going on with some rows unless it has those already."""
+    fit, rows = pair
+    return fit if rows is fit.data else fit.going_on_with(rows)
 
 
 def _new_fit(
@@ -438,7 +444,7 @@ def _parts(
     There are no parts where nothing can be held out. A row that several fits predict counts once.
     """
     if validation.eval_set is not None:
-        order = row_order(data, data.axis_hashes)
+        order = row_order(data)
         parts = [_Part(data, order, validation.eval_set)] * options.n_starts
         return parts, float(validation.eval_set.weight.sum())
     if not validation.chooses:
@@ -679,7 +685,7 @@ def _bootstrap(
     the replicates lie around the model.
     """
     hashes = data.axis_hashes
-    draws = make_draws(data, hashes, True)
+    draws = make_draws(data, True)
     seeds = seed.generate_state(n_bootstrap, np.uint64)
     priors = [fit.prior for fit in starts]
     size = most_stages(starts[0].model())

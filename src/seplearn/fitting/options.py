@@ -243,6 +243,22 @@ class TrainingData:
         return np.array(hashes, dtype=np.uint64)
 
     @cached_property
+    def row_keys(self) -> RandomState:
+        """A hash of every row's bins and of how far its target is off, to 6 decimals."""
+        keys = mixed(np.rint(np.abs(self.deviation) * 1e6).astype(np.uint64))
+        for j, (axis, own) in enumerate(zip(self.bins.axes, self.axis_hashes, strict=True)):
+            bins = np.arange(axis.n_bins, dtype=np.uint64) << np.uint64(32)
+            keys += mixed(bins ^ own)[self.codes[:, j]]
+        return keys
+
+    @cached_property
     def sorted_rows(self) -> SortedRows:
         """Rows sorted by bin on every axis; all bags pick from it."""
         return sort_by_bin(self.codes, self.bins.offset)
+
+
+def mixed(z: RandomState) -> RandomState:
+    """The finaliser of splitmix64: spreads neighbouring inputs over all 64 bits."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

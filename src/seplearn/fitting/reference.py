@@ -20,7 +20,7 @@ def reference_rows(data: TrainingData, size: int) -> Reference | None:
         return None
     if len(data.weight) <= size:
         return Reference(data.codes.copy(), data.weight / data.weight.sum())
-    order = row_order(data, data.axis_hashes)
+    order = row_order(data)
     below = np.cumsum(data.weight[order])
     steps = (np.arange(size) + 0.5) / size * below[-1]
     chosen = order[np.searchsorted(below, steps)]

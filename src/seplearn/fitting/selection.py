@@ -11,7 +11,6 @@ from typing import TypeVar
 import numpy as np
 
 from seplearn._workers import SerialWorkers, Workers
-from seplearn.fitting.draws import row_keys
 from seplearn.fitting.options import TrainingData
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.losses import ClassLogLoss, Loss
@@ -90,6 +89,7 @@ class ErrorPath:
         self._total = float(self._weight.sum())
         self._mass = mass
         self._rows: list[FloatArray] = []
+        self._known: dict[tuple[int, ErrorPath, int], tuple[float, float]] = {}
         self.losses: list[float] = []
         self._typical: list[float] = []
 
@@ -172,6 +172,12 @@ class ErrorPath:
         The same rows are predicted by both, so their differences are compared: most of what makes
         losses vary, the rows themselves, cancels. Where a loss is infinite so is the error.
         """
+        pair = size, other, other_size
+        if pair not in self._known:  # asked again after every stage
+            self._known[pair] = self._difference(size, other, other_size)
+        return self._known[pair]
+
+    def _difference(self, size: int, other: ErrorPath, other_size: int) -> tuple[float, float]:
         with np.errstate(invalid="ignore", over="ignore"):
             rows = self._rows[size] - other._rows[other_size]
             mean = float(np.sum(rows * self._weight)) / self._total
@@ -206,7 +212,7 @@ def held_out_parts(
     thousand copies was all that a part had of its class, and a constant was chosen.
     """
     total = float(data.weight.sum())
-    keys = row_keys(data, data.axis_hashes) if groups is None else groups.astype(np.uint64)
+    keys = data.row_keys if groups is None else groups.astype(np.uint64)
     distinct, inverse = np.unique(keys, return_inverse=True)
     has_copies = groups is None and len(distinct) <= min(_FEW_ROWS, len(keys) / _MANY_COPIES)
     if total <= _ROWS_IN_FOLDS:
@@ -225,12 +231,11 @@ def held_out_parts(
             position = _spread(shuffled, data.target)
         else:
             position = shuffled / len(distinct)
+        order = np.argsort(position, kind="stable")
         for low, high in pairwise(edges):
             held = (low <= position) & (position < high)
             if held.any() and not held.all():
-                kept = np.flatnonzero(~held)
-                order = np.argsort(position[kept], kind="stable")
-                parts.append((kept[order], np.flatnonzero(held)))
+                parts.append((order[~held[order]], np.flatnonzero(held)))
     return parts
 
 

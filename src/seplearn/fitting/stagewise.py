@@ -76,8 +76,7 @@ def fit_stagewise(
 def _prepared(data: TrainingData, bootstrap: bool) -> tuple[RandomState, Draws]:
     """What all stages share; made in a worker, so that the calling thread can be interrupted."""
     _ = data.sorted_rows
-    hashes = data.axis_hashes
-    return hashes, make_draws(data, hashes, bootstrap)
+    return data.axis_hashes, make_draws(data, bootstrap)
 
 
 def fit_stage(

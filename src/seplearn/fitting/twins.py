@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from seplearn.fitting.draws import row_order
+from seplearn.fitting.draws import some_rows
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.scalars import least_squares
 from seplearn.kernels.arrays import CodeArray, FloatArray
@@ -50,7 +50,7 @@ class Seen:
     def by(model: Model, data: TrainingData, loss: Loss) -> Seen:
         """Some of the rows, as the loss weighs them around what a model predicts."""
         if data.n_rows > _ROWS:
-            data = data.rows(np.sort(row_order(data, data.axis_hashes)[:_ROWS]))
+            data = data.rows(some_rows(data, _ROWS))
         if isinstance(model, SeparationModel):
             problems = [(data.target, model.predict(data.codes) + data.offset)]
         else:

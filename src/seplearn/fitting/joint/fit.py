@@ -175,7 +175,7 @@ class JointFit:
 
     @cached_property
     def _starts(self) -> StageStarts:
-        return StageStarts(self.data.loaded, self._options, self._hashes)
+        return StageStarts(self.data.loaded, self._options)
 
     def described(self, record: StageRecord) -> StageRecord:
         """The record with what the model as it stands has to say."""

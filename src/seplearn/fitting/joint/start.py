@@ -8,7 +8,7 @@ import numpy as np
 
 from seplearn._workers import Workers
 from seplearn.fitting.aggregate import Aggregate
-from seplearn.fitting.draws import make_draws, row_order
+from seplearn.fitting.draws import make_draws, some_rows
 from seplearn.fitting.grid import Grid
 from seplearn.fitting.options import FitOptions, TrainingData
 from seplearn.fitting.stagewise import fit_stage
@@ -93,13 +93,13 @@ def _joined(axis: Axis, frequencies: FloatArray, most: int) -> tuple[Axis, IntAr
 class StageStarts:
     """Grids for one stage after the other, on the same rows and bins."""
 
-    def __init__(self, data: TrainingData, options: FitOptions, hashes: RandomState) -> None:
+    def __init__(self, data: TrainingData, options: FitOptions) -> None:
         self._options = options
-        self._rows = None if data.n_rows <= GRID_ROWS else _some_rows(data, hashes)
+        self._rows = None if data.n_rows <= GRID_ROWS else some_rows(data, GRID_ROWS)
         some = data if self._rows is None else data.rows(self._rows)
         self._joined = JoinedBins.at_most(most_bins(data.bins.n_axes), some.bins)
         self._data = self._joined.data(some)
-        self._draws: Draws = make_draws(some, hashes, options.bootstrap)
+        self._draws: Draws = make_draws(some, options.bootstrap)
 
     def fit(
         self, pull: FloatArray, streams: list[RandomState], workers: Workers
@@ -125,8 +125,3 @@ class StageStarts:
 def most_bins(n_axes: int) -> int:
     """How many ordered bins an axis may have for the grids of a stage."""
     return max(_FEWEST_BINS, GRID_BINS // n_axes)
-
-
-def _some_rows(data: TrainingData, hashes: RandomState) -> IntArray:
-    """Rows for grids, the same whatever the order of the table."""
-    return np.sort(row_order(data, hashes)[:GRID_ROWS])

@@ -99,7 +99,8 @@ def sweep(
 def _at_hand(carrier: Carrier) -> rows.RowBlock | None:
     """The rows, if they are one block that kernels can work on as a whole.
 
-    Codes of more than a byte are rare, and not worth another compilation.
+    Codes of more than a byte are those of many rows, where what happens between visits takes little
+    of the time: not worth another compilation.
     """
     block = carrier.only_block
     return block if block is not None and block.codes.dtype == np.uint8 else None
