@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -522,6 +521,8 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         offset : array-like of shape (n,), optional
             As in ``predict``. A search hands it on after ``set_score_request(offset=True)``.
         """
+        from sklearn.metrics import accuracy_score  # 65 ms, spared whoever only predicts
+
         predictions = self.predict(X, offset)
         return float(accuracy_score(y, predictions, sample_weight=sample_weight))
 

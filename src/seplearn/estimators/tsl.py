@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.metrics import r2_score
 
 from seplearn._params import (
     TSL_PARAMETERS,
@@ -377,6 +376,8 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         >>> model.score(X, claims, offset=np.log(years)) > model.score(X, claims)
         True
         """
+        from sklearn.metrics import r2_score  # 65 ms, spared whoever only predicts
+
         predictions = self.predict(X, offset)
         return float(r2_score(y, predictions, sample_weight=sample_weight))
 
