@@ -1039,7 +1039,7 @@ GROWTH = Group(
         ("        if n > _SAMPLED:\n", "        if True:\n"),
         ("min(n, _LARGEST_SAMPLE, _SAMPLE", "min(n, _SAMPLE"),
         ("2 ** (n_stages // _STAGES_TO_DOUBLE)", "2**n_stages"),
-        ("                if rows is not fit.data:\n", "                if False:\n"),
+        ("return fit if rows is fit.data else", "return fit if True else"),
     ),
     compiled=True,
 )
