@@ -10,6 +10,7 @@ and over 100 repetitions; the nominal level is 90 %.
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,7 @@ def one_repetition(seed: int) -> dict[str, float]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     rows = [one_repetition(seed) for seed in tqdm(range(N_REPETITIONS))]
     coverage = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
     result = {

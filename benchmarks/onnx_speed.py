@@ -9,6 +9,7 @@ median over the turns; inputs are ready for both before the clock runs.
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
 from collections.abc import Callable
@@ -81,6 +82,7 @@ def measured(model: Any, X: Any) -> dict[str, Any]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     X, _ = datasets.rents(max(BATCHES), random_state=1)
     result = {
         "models": {

@@ -10,6 +10,7 @@ explainer gets all rows. Values are compared on the rows they share.
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
 import warnings
@@ -41,6 +42,7 @@ def timed(function: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     import shap
 
     warnings.filterwarnings("ignore", category=FutureWarning)
