@@ -1199,9 +1199,9 @@ WHAT_IS_CERTAIN = Group(
     (
         ("lambda one: scaled(one, factor, degree=0)", "lambda one: one"),
         ("fit.restore(fit.curves.scaled(factor))", "pass"),
-        ("growth.snapshots[growth.path.chosen], strict", "growth.snapshots[0], strict"),
-        ("        yield held, _model_of", "        yield parts[0].held_out, _model_of"),
-        ("        elif validation.eval_set is None:\n", "        else:\n"),
+        ("self.growth.snapshots[self.growth.path.chosen]", "self.growth.snapshots[0]"),
+        ("        yield held, _model_of", "        yield self.parts[0].held_out, _model_of"),
+        (" and validation.eval_set is None:", ":"),
         ("if any(fit.data.n_rows < len(part.kept) for", "if any(False for"),
     ),
     compiled=True,
@@ -1211,8 +1211,19 @@ WHAT_IS_STACKED = Group(
     "fitting/joint/curves.py",
     ("tests/fitting/test_joint.py",),
     (
-        ("len(whole) != len(parts) or ", ""),
+        ("is_whole and whole[n - 1].ctypes.data == parts[-1].ctypes.data", "is_whole"),
+        ("if is_whole and ", "if "),
         ("any(part.base is not whole for part in parts)", "False"),
+    ),
+    compiled=True,
+)
+
+WHAT_HAS_ROOM = Group(
+    "fitting/joint/rows.py",
+    ("tests/fitting/test_joint.py",),
+    (
+        ("return room[len(products)] if", "return room[0] if"),
+        ("        own[:] = stack\n", ""),
     ),
     compiled=True,
 )
@@ -1233,6 +1244,7 @@ GROUPS = (
     BLOCK, SCALE, SWEPT, BANDED, ISOTONIC, REFINE, SUMS,
     COMPILED_SUMS, EVALUATE, RANDOM, SCALAR, SORTING, SHAPLEY, ALS, JOINT,
     WHAT_IS_PRUNED, CURVES, ROUGHNESS, CLASSES, PRUNE,
-    SELECTION, GROWTH, CERTAINTY, WHAT_IS_CERTAIN, WHAT_IS_SCALED, WHAT_IS_STACKED, TWINS,
+    SELECTION, GROWTH, CERTAINTY, WHAT_IS_CERTAIN, WHAT_IS_SCALED, WHAT_IS_STACKED,
+    WHAT_HAS_ROOM, TWINS,
     SMOOTHING, LOSS, LOG_LOSS, POWER, QUANTILE, BACK_ON_ROWS, GOING_ON, START, FORMS,
 )  # fmt: skip

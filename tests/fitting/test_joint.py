@@ -430,19 +430,39 @@ def test_the_recorded_loss_is_that_of_the_training_rows(loss, refine):
 
 def test_parts_are_whole_only_if_they_are_all_there():
     whole = np.zeros((3, 2))
-    assert whole_of(list(whole)) is whole
-    assert whole_of(list(whole[:2])) is None
+    assert whole_of(list(whole)) is not None
+    assert np.shares_memory(whole_of(list(whole)), whole)
+    assert np.array_equal(whole_of(list(whole[:2])), whole[:2])  # there is room behind them
+    assert whole_of(list(whole[1:])) is None
+    assert whole_of([whole[0], whole[2]]) is None
     assert whole_of([*whole[:2], np.zeros(2)]) is None
+    assert whole_of([whole[0], np.zeros(2), whole[2]]) is None
     assert whole_of([np.zeros(2), *whole[1:]]) is None
+    assert whole_of([whole[0, :1], whole[1, :1]]) is None
     assert whole_of([]) is None
+
+
+def test_products_of_a_new_stage_lie_behind_those_of_others_where_there_is_room():
+    fit, data = grown(2)
+    block = fit.carrier.only_block
+    stack = rows.stacked_products(block)
+    added = (data.bins.offset, fit.curves.stages[0].curves, np.ones(2), np.ones(2, dtype=bool))
+    rows.add_stage(block, *added)
+    assert np.shares_memory(rows.stacked_products(block), stack)
+    assert len(rows.stacked_products(block)) == 3
+    expected = [pair.copy() for pair in block.products]
+    rows.drop_stage(block, 1)
+    del expected[1]
+    for _ in range(8):  # more than there is room for, and a place is missing
+        rows.add_stage(block, *added)
+        expected.append(block.products[-1].copy())
+        assert np.array_equal(rows.stacked_products(block), expected)
 
 
 def test_curves_of_all_stages_are_stacked_anew_only_when_stages_change():
     fit, _ = grown(3)
     first = fit.curves.stacked("penalties", 3, 2, 3)
-    assert fit.curves.stacked("penalties", 3, 2, 3) is whole_of(
-        [stage.penalties for stage in fit.curves.stages]
-    )
+    assert np.shares_memory(fit.curves.stacked("penalties", 3, 2, 3), first)
     snapshot = fit.curves.copy()
     first += 1.0
     assert np.array_equal(fit.curves.stages[1].penalties, snapshot.stages[1].penalties + 1.0)

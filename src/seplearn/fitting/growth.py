@@ -42,6 +42,7 @@ from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import mean_of, of_each, scaled, with_replicates
 from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.spread import OutcomeSpread
+from seplearn.table.blocks import ROWS_PER_BLOCK
 
 _Result = TypeVar("_Result")
 # Of one sum, or of one for each class: both grow, are measured and finished in the same way.
@@ -389,12 +390,11 @@ def fit_joint(
     if parts:
         growths = _grow_forms(parts, mass, options, starts_seed, workers, progress)
         growth = _better(growths)
-        finished = _finish(data, options, growth, workers, progress)
+        grown = _Grown(growth, parts, mass)
+        finished, spread = _finish(data, options, grown, workers, progress)
         paths = tuple(other.path.record(other.main_effects, other is growth) for other in growths)
-        if options.loss != LOG_LOSS:  # whose probabilities say how far outcomes may lie
-            spread = _spread(parts, mass, growth, options, workers)
-        elif validation.eval_set is None:
-            factor = _certainty(parts, mass, growth, options)
+        if options.loss == LOG_LOSS and validation.eval_set is None:
+            factor = _certainty(grown, options)
     else:
         finished = _grow_fully(data, options, starts_seed, workers, progress)
     starts = list(finished.starts.values())
@@ -504,14 +504,38 @@ def _better(growths: list[_Growth]) -> _Growth:
     return better
 
 
+@dataclass(frozen=True, eq=False)
+class _Grown:
+    """Fits of the chosen form, the parts they grew on and the weight of all rows they predict."""
+
+    growth: _Growth
+    parts: list[_Part]
+    mass: float
+
+    def predicted(self, options: FitOptions) -> Iterator[tuple[HeldOut, FloatArray]]:
+        """Rows that each fit held out, with the sums that its model of the chosen size predicts.
+
+        A row is told once, however many fits predict it.
+        """
+        weight = 0.0
+        snapshots = self.growth.snapshots[self.growth.path.chosen]
+        for part, fit, curves in zip(self.parts, self.growth.fits, snapshots, strict=True):
+            if weight >= self.mass * (1.0 - 1e-9):
+                break
+            held = part.held_out
+            yield held, _model_of(fit, curves, options).predict(held.codes)
+            weight += float(held.weight.sum())
+
+
 def _finish(
-    data: AllRows, options: FitOptions, growth: _Growth, workers: Workers, progress: Progress
-) -> _Finished:
+    data: AllRows, options: FitOptions, grown: _Grown, workers: Workers, progress: Progress
+) -> tuple[_Finished, OutcomeSpread | None]:
     """Finish the fits of the chosen size on all rows; keep those that promise the least error.
 
     The last sweeps of those see targets half-way to the mean prediction of all fits, so that what
     only one of the fits believes counts half.
     """
+    growth = grown.growth
     size = growth.path.chosen
     inner = InnerWorkers(workers)
     n_fits = len(growth.fits)
@@ -534,38 +558,45 @@ def _finish(
     order = sorted(range(len(fits)), key=lambda k: (fits[k].expected_error, fits[k].curves.freedom))
     best = order[: options.n_starts]
     chosen = [fits[k] for k in best]
+    calming: list[Callable[[], Any]] = []
     if len(fits) > 1 and options.loss_function.averages_targets:
         # Half-way to the mean prediction of all fits, which is that of their sums: see the loss.
         calmer = data.half_way([fit.carrier for fit in fits])
-        chosen = inner.map_fits(calmed, chosen)
-    return _Finished(dict(zip(best, chosen, strict=True)), growth.rounds[:size])
+        calming = [partial(calmed, fit) for fit in chosen]
+    calm, spread = _learning_beside(calming, data.n_rows, grown, options, inner)
+    return _Finished(dict(zip(best, calm or chosen, strict=True)), growth.rounds[:size]), spread
 
 
-def _predicted(
-    parts: list[_Part], mass: float, growth: _Growth, options: FitOptions
-) -> Iterator[tuple[HeldOut, FloatArray]]:
-    """Rows that each fit held out, with the sums that its model of the chosen size predicts.
+def _learning_beside(
+    tasks: list[Callable[[], Any]],
+    n_rows: int,
+    grown: _Grown,
+    options: FitOptions,
+    workers: InnerWorkers,
+) -> tuple[list[Any], OutcomeSpread | None]:
+    """Do what is left on so many rows; learn meanwhile how far outcomes lie from predictions."""
+    if options.loss == LOG_LOSS:  # whose probabilities say how far
+        return workers.map_fits(_call, tasks), None
+    learning: Callable[[], Any] = partial(_spread, grown, options, workers)
+    if n_rows > ROWS_PER_BLOCK:  # several blocks of rows: each task has use for all threads
+        return workers.map_fits(_call, tasks), workers.map_fits(_call, [learning])[0]
+    *done, spread = workers.map_fits(_call, [*tasks, learning])
+    return done, spread
 
-    A row is told once, however many fits predict it.
-    """
-    weight = 0.0
-    fits = zip(parts, growth.fits, growth.snapshots[growth.path.chosen], strict=True)
-    for part, fit, curves in fits:
-        if weight >= mass * (1.0 - 1e-9):
-            break
-        held = part.held_out
-        yield held, _model_of(fit, curves, options).predict(held.codes)
-        weight += float(held.weight.sum())
+
+def _call(task: Callable[[], Any]) -> Any:
+    return task()
 
 
-def _certainty(parts: list[_Part], mass: float, growth: _Growth, options: FitOptions) -> float:
+def _certainty(grown: _Grown, options: FitOptions) -> float:
     """The factor on all log-odds that held-out rows ask for.
 
     One where fits grew on a sample: finished on all rows, they are other models.
     """
-    if any(fit.data.n_rows < len(part.kept) for part, fit in zip(parts, growth.fits, strict=True)):
+    pairs = zip(grown.parts, grown.growth.fits, strict=True)
+    if any(fit.data.n_rows < len(part.kept) for part, fit in pairs):
         return 1.0
-    held_out, sums = zip(*_predicted(parts, mass, growth, options), strict=True)
+    held_out, sums = zip(*grown.predicted(options), strict=True)
     return certainty(
         np.concatenate(sums),
         np.concatenate([held.target for held in held_out]),
@@ -574,19 +605,17 @@ def _certainty(parts: list[_Part], mass: float, growth: _Growth, options: FitOpt
     )
 
 
-def _spread(
-    parts: list[_Part], mass: float, growth: _Growth, options: FitOptions, workers: Workers
-) -> OutcomeSpread | None:
+def _spread(grown: _Grown, options: FitOptions, workers: Workers) -> OutcomeSpread:
     """How far outcomes lie from predictions, by rows that were held out."""
     inverse = options.loss_function.link.inverse
-    predicted = list(_predicted(parts, mass, growth, options))
+    predicted = list(grown.predicted(options))
     rows = Predicted(
         np.concatenate([held.codes for held, _ in predicted]),
         np.concatenate([held.target for held, _ in predicted]),
         np.concatenate([inverse(sums + held.offset) for held, sums in predicted]),
         np.concatenate([held.weight for held, _ in predicted]),
     )
-    return outcome_spread(rows, parts[0].data.bins, options, workers)
+    return outcome_spread(rows, grown.parts[0].data.bins, options, workers)
 
 
 @dataclass(frozen=True, eq=False)

@@ -282,11 +282,14 @@ class Curves:
 
 
 def whole_of(parts: Sequence[FloatArray]) -> FloatArray | None:
-    """The array that these are all the parts of; None if there is none.
+    """The array that these are all the parts of, but for room behind them; None if there is none.
 
-    Parts are only ever added at the end and dropped: those that are all there are in its order.
+    Parts are only ever added at the end and dropped: those that share an array are in its order,
+    and none is missing if the last is where it belongs.
     """
-    whole: FloatArray | None = parts[0].base if parts else None
-    if whole is None or len(whole) != len(parts) or any(part.base is not whole for part in parts):
+    whole = parts[0].base if parts else None
+    if not isinstance(whole, np.ndarray) or any(part.base is not whole for part in parts):
         return None
-    return whole
+    n = len(parts)
+    is_whole = whole[n - 1 : n].shape == (1, *parts[-1].shape)
+    return whole[:n] if is_whole and whole[n - 1].ctypes.data == parts[-1].ctypes.data else None

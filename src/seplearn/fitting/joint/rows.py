@@ -17,6 +17,8 @@ from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.losses import ClassLogLoss, Loss
 from seplearn.table.blocks import block_parts, spread_rows
 
+_SPARE_STAGES = 4  # which a stack of products has room for: a copy of all for every stage is slow
+
 
 @dataclass(eq=False)
 class RowBlock:
@@ -248,9 +250,18 @@ def add_stage(
     block: RowBlock, offset: IntArray, curves: FloatArray, scale: FloatArray, present: BoolArray
 ) -> None:
     """The products of one more stage, taken off the residuals."""
-    products = np.empty((2, len(block.residual)))
+    products = _room_behind(block.products)
+    if products is None:
+        products = np.empty((2, len(block.residual)))
     kernels.fill_products(block.codes, offset, curves, scale, present, products, block.residual)
     block.products.append(products)
+
+
+def _room_behind(products: list[FloatArray]) -> FloatArray | None:
+    """The place of one more stage in the stack of all products; None if there is none."""
+    stack = whole_of(products)
+    room = None if stack is None else stack.base
+    return room[len(products)] if room is not None and len(products) < len(room) else None
 
 
 def stacked_products(block: RowBlock) -> FloatArray:
@@ -258,7 +269,10 @@ def stacked_products(block: RowBlock) -> FloatArray:
     own = block.products
     stack = whole_of(own)
     if stack is None:
-        stack = np.array(own).reshape(len(own), 2, len(block.residual))
+        room = np.empty((len(own) + _SPARE_STAGES, 2, len(block.residual)))
+        stack = room[: len(own)]
+        for k, pair in enumerate(own):
+            stack[k] = pair
         own[:] = stack
     return stack
 
@@ -283,7 +297,9 @@ def cancellation_sums(block: RowBlock, offset: IntArray, effects: FloatArray) ->
             values = effects[first + codes.astype(np.int64)]
             size += np.abs(values)
             net += values
-    for plus, minus in block.products:
-        size += plus + minus
-        net += plus - minus
+    plus, minus = total = np.zeros((2, len(block.weight)))
+    for pair in block.products:
+        total += pair
+    size += plus + minus
+    net += plus - minus
     return np.array([np.sum(block.weight * size), np.sum(block.weight * np.abs(net))])
