@@ -825,6 +825,10 @@ WHAT_IS_PRUNED = Group(
     ("tests/fitting/test_prune.py",),
     (
         ("least=share * self._mass * self.noise", "least=share * self.noise"),
+        ("        if square < self.mean_square:\n", "        if True:\n"),
+        ("            share *= square / self.mean_square\n", "            pass\n"),
+        ("square = 2.0 * (self.loss", "square = (self.loss"),
+        (" if loss is None else loss)", ")"),
         ("folds=self._options.may_have_effects", "folds=True"),
         ("drops=self._options.fit_intercept", "drops=True"),
         (

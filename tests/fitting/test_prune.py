@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from seplearn.fitting.joint import fit as joint_fit
 from seplearn.fitting.joint.prune import Pruning, fold, prune
 from seplearn.model.stage import Stage
 from seplearn.table import blocks
@@ -288,3 +290,37 @@ def test_no_noise_is_left_where_all_freedom_is_spent():
     fit.curves.stages[0].freedom[:] = 1e6
     assert fit.noise == pytest.approx(2.0 * fit.mean_square)
     assert fit.expected_error == math.inf  # a small error there is no promise
+
+
+@pytest.mark.parametrize(("loss", "per_half_square", "of_noise"), [
+    (1.0, 2.0, 0.25), (1.0, 1.0, 0.5), (3.0, 1.0, 1.0), (9.0, 2.0, 1.0),
+])  # fmt: skip
+def test_what_may_be_lost_at_last_is_a_share_of_the_noise_or_of_a_smaller_loss(
+    loss, per_half_square, of_noise, monkeypatch
+):
+    fit, data = fitted(5)
+    fit.mean_square = 4.0
+    asked = []
+    monkeypatch.setattr(joint_fit, "prune", lambda *given: asked.append(given[-1].least) or 0)
+    monkeypatch.setattr(type(fit._loss_now), "per_half_square", per_half_square)
+    monkeypatch.setattr(joint_fit, "_QUIET_ROWS", 0.0)
+    fit.prune_at_last(2, loss)
+    monkeypatch.setattr(joint_fit, "_QUIET_ROWS", 3.0)
+    fit.prune_at_last(2, loss)
+    expected = [5e-4 * of_noise * data.weight.sum() * fit.noise, 3.0 * fit.noise]
+    assert asked == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["poisson", "squared_error"])
+def test_the_loss_of_rare_events_decides_what_says_nothing(loss, monkeypatch):
+    counts = np.random.default_rng(1).poisson(0.2, 80).astype(np.float64)
+    data = replace(small_data(80, seed=1), target=counts)
+    fit = started(data, loss=loss, main_effects=True)
+    fit.refine(2, rate=1.0)
+    asked = []
+    monkeypatch.setattr(joint_fit, "prune", lambda *given: asked.append(given[-1].least) or 0)
+    monkeypatch.setattr(joint_fit, "_QUIET_ROWS", 0.0)
+    fit.prune_at_last()
+    share = min(1.0, fit.loss / fit.mean_square)
+    assert (share < 0.99) == (loss == "poisson")
+    assert asked == pytest.approx([1e-3 * share * data.weight.sum() * fit.noise], rel=1e-9)

@@ -192,8 +192,9 @@ class ClassFits:
 
     def settle(self) -> None:
         """Flatten what says nothing in the end, merge twins, and let the rest make up for it."""
+        loss = self.loss
         for fit in self.fits:
-            fit.prune_at_last(self.n_classes - 1)
+            fit.prune_at_last(self.n_classes - 1, loss)
         seen = Seen.by(self.model(), self.data.some, self._options.loss_function)
         for fit, weight in zip(self.fits, seen.weight, strict=True):
             fit.merge_twins(seen.codes, weight)

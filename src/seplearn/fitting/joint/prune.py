@@ -1,8 +1,8 @@
 """Curves that say nothing become exactly flat, so that what is left can be read.
 
 A curve says nothing when the model would predict nearly the same without it: when the mean squared
-change of the predictions is a small share of the noise. A stage none of whose curves is left is a
-constant, and one of a single feature is a main effect.
+change of the predictions is a small share of the noise, or of a loss that is smaller. A stage none
+of whose curves is left is a constant, and one of a single feature is a main effect.
 """
 
 from __future__ import annotations
