@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import cycle, islice
+from operator import call
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -576,16 +577,12 @@ def _learning_beside(
 ) -> tuple[list[Any], OutcomeSpread | None]:
     """Do what is left on so many rows; learn meanwhile how far outcomes lie from predictions."""
     if options.loss == LOG_LOSS:  # whose probabilities say how far
-        return workers.map_fits(_call, tasks), None
+        return workers.map_fits(call, tasks), None
     learning: Callable[[], Any] = partial(_spread, grown, options, workers)
     if n_rows > ROWS_PER_BLOCK:  # several blocks of rows: each task has use for all threads
-        return workers.map_fits(_call, tasks), workers.map_fits(_call, [learning])[0]
-    *done, spread = workers.map_fits(_call, [*tasks, learning])
+        return workers.map_fits(call, tasks), workers.map_fits(call, [learning])[0]
+    *done, spread = workers.map_fits(call, [*tasks, learning])
     return done, spread
-
-
-def _call(task: Callable[[], Any]) -> Any:
-    return task()
 
 
 def _certainty(grown: _Grown, options: FitOptions) -> float:
