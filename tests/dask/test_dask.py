@@ -28,6 +28,7 @@ from sklearn.exceptions import NotFittedError
 
 from seplearn import TSLClassifier, TSLRegressor, datasets
 from seplearn.dask import DaskTSLClassifier, DaskTSLRegressor, partitions, rows, shares
+from seplearn.dask.tasks import Tasks
 from seplearn.fitting import growth, selection
 from seplearn.fitting.joint import classes as several
 from seplearn.fitting.joint import fit as joint
@@ -200,14 +201,14 @@ def test_groups_are_held_out_together(client, table, monkeypatch):
     pieces[0] = pieces[0].astype({"house": float})  # 1.0 is the group 1 of other partitions
     parts = dd.from_delayed([delayed(p) for p in pieces], meta=table[:0], verify_meta=False)
     gathered = []
-    given = Client.gather
+    given = Tasks.gathered
 
-    def gather(own, futures, **more):
-        found = given(own, futures, **more)
+    def keep(own, futures):
+        found = given(own, futures)
         gathered.extend(found)
         return found
 
-    monkeypatch.setattr(Client, "gather", gather)
+    monkeypatch.setattr(Tasks, "gathered", keep)
     model = DaskTSLRegressor(client, **chosen)
     model.fit(parts[["area", "rooms"]], parts["rent"], parts["w"], groups=parts["house"])
     found = model.to_local()
@@ -307,6 +308,15 @@ class _Killer:
             return given(own, *arguments)
 
         monkeypatch.setattr(rows.Shares, "order", order)
+
+
+def test_answers_that_take_longer_than_a_look_at_the_workers_arrive(client, table, monkeypatch):
+    monkeypatch.setattr(rows, "_POLL_SECONDS", 1e-4)
+    parts, X = in_parts(table[["area", "rent"]]), table[["area"]]
+    expected = TSLRegressor(**PARAMETERS).fit(X, table["rent"]).predict(X)
+    for _ in range(3):  # a wait that was given up may only show in the next one
+        model = DaskTSLRegressor(client, **PARAMETERS).fit(parts[["area"]], parts["rent"])
+        np.testing.assert_allclose(model.to_local().predict(X), expected, rtol=1e-9)
 
 
 def test_a_worker_that_is_killed_changes_nothing(client, table, monkeypatch):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -81,7 +83,7 @@ class Shares:
                 pairs = zip(self._places, futures, strict=True)
                 return [self._found(place, future) for place, future in pairs]
             finally:
-                # Time-outs leave cycles behind that would keep a future until they are collected.
+                # The traceback of an error would keep them, and their answers on the workers.
                 for future in self._asked:
                     future.release()
                 self._asked.clear()
@@ -136,10 +138,7 @@ class Shares:
         """What a share found; one whose worker is lost is built anew on another."""
         while True:
             try:
-                return future.result(timeout=_POLL_SECONDS)
-            except TimeoutError:
-                if place.worker in self._client.nthreads():
-                    continue
+                return self._answer(place, future)
             except (LostShareError, KilledWorker, CancelledError):
                 if is_closed(self._client):
                     raise
@@ -149,6 +148,21 @@ class Shares:
             self._build(place)
             # All orders so far: what the last one finds is waited for.
             future = self._told(place, 0, self._orders[: self._n_sent])
+
+    def _answer(self, place: _Place, future: Any) -> Any:
+        """What a future comes to, as long as its worker is there.
+
+        ``future.result(timeout=...)`` is no way to look after the worker now and then: a time-out
+        ends the transfer that is under way, so an answer that takes longer would never come.
+        """
+        coming = self._client.gather(future, asynchronous=True)
+        answer = asyncio.run_coroutine_threadsafe(coming, self._client.loop.asyncio_loop)
+        while not wait([answer], timeout=_POLL_SECONDS).done:
+            if is_closed(self._client):
+                raise CancelledError
+            if place.worker not in self._client.nthreads():
+                raise LostShareError(f"{place.worker} has left the cluster")
+        return answer.result()
 
 
 def _places(coded: list[Any], n_rows: list[int], slots: list[str]) -> list[_Place]:
