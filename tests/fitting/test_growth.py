@@ -387,21 +387,24 @@ SPREAD = np.tile([-1.0, 1.0], 10)  # of differences: their standard error is 1 /
 
 
 @pytest.mark.parametrize(("better", "taken"), [(0.22, 0), (0.23, 1), (-1.0, 0)])
-def test_products_alone_are_taken_unless_main_effects_are_clearly_better(better, taken):
+def test_a_form_is_preferred_unless_the_other_is_clearly_better(better, taken):
     pair = [growth_of(False, ROWS + better + SPREAD), growth_of(True, ROWS)]
-    assert growth._better(pair) is pair[taken]
+    assert growth._better(pair, prefers_effects=False) is pair[taken]
+    pair = [growth_of(False, ROWS), growth_of(True, ROWS + better + SPREAD)]
+    assert growth._better(pair, prefers_effects=True) is pair[1 - taken]
 
 
 def test_forms_are_compared_at_the_sizes_that_they_chose():
     effects = growth_of(True, ROWS + 50.0, ROWS)  # chooses one stage
     products = growth_of(False, ROWS, ROWS - 0.001 - SPREAD)  # chooses none
     assert (effects.path.chosen, products.path.chosen) == (1, 0)
-    assert growth._better([products, effects]) is products
+    assert growth._better([products, effects], False) is products
     spoilt = growth_of(False, ROWS + math_inf())
-    assert growth._better([spoilt]) is spoilt
-    assert growth._better([spoilt, effects]) is effects  # whose loss is not infinite
+    assert growth._better([spoilt], False) is spoilt
+    assert growth._better([spoilt, effects], False) is effects  # whose loss is not infinite
     equal = [growth_of(form, ROWS) for form in (False, True)]
-    assert growth._better(equal) is equal[0]
+    assert growth._better(equal, False) is equal[0]
+    assert growth._better(equal, True) is equal[1]
 
 
 def test_one_part_that_is_far_better_decides_for_main_effects():
@@ -409,7 +412,7 @@ def test_one_part_that_is_far_better_decides_for_main_effects():
     spoilt = np.zeros(20)
     spoilt[0] = 1e6
     pair = [growth_of(False, ROWS + spoilt), growth_of(True, ROWS / 2.0)]
-    assert growth._better(pair) is pair[1]
+    assert growth._better(pair, False) is pair[1]
 
 
 def math_inf():

@@ -390,7 +390,7 @@ def fit_joint(
     spread, factor = None, 1.0
     if parts:
         growths = _grow_forms(parts, mass, options, starts_seed, workers, progress)
-        growth = _better(growths)
+        growth = _better(growths, options.prefers_effects)
         grown = _Grown(growth, parts, mass)
         finished, spread = _finish(data, options, grown, workers, progress)
         paths = tuple(other.path.record(other.main_effects, other is growth) for other in growths)
@@ -452,7 +452,12 @@ def _parts(
         return [], 0.0
     loss = options.measure(data.target, data.weight)
     pairs = held_out_parts(
-        data, validation.groups, validation.fraction, options.n_starts, options.loss == LOG_LOSS
+        data,
+        validation.groups,
+        validation.fraction,
+        options.n_starts,
+        options.loss == LOG_LOSS,
+        options.loss_function.told_by(data.target, data.weight),
     )
     parts = [_Part(data, kept, _held_out(data, held, loss)) for kept, held in pairs]
     if not parts:
@@ -496,9 +501,9 @@ def _tell(fits: list[Any], records: list[StageRecord | None], on_stage: OnStage)
     return False
 
 
-def _better(growths: list[_Growth]) -> _Growth:
-    """Products alone, unless the form with main effects predicts clearly better."""
-    better, *rivals = growths
+def _better(growths: list[_Growth], prefers_effects: bool) -> _Growth:
+    """Products alone, or the form with main effects, unless the other predicts clearly better."""
+    better, *rivals = reversed(growths) if prefers_effects else growths
     for other in rivals:
         if other.path.is_clearly_better(better.path):
             better = other

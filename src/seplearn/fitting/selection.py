@@ -24,7 +24,7 @@ FEWEST_ROWS = 20  # below, early_stopping="auto" is off
 # Fewer rows are dealt out several times: what a single deal says of them is mostly luck.
 _DEALT_ONCE = 250
 _MOST_DEALS = 5
-_ROWS_IN_FOLDS = 5_000  # up to here every row is held out once
+_ROWS_IN_FOLDS = 5_000  # of those that tell much: up to here every row is held out once
 _N_PARTS = 2  # above, so many parts are held out, each by a fit of its own; more if more starts are
 _MOST_HELD_OUT = 100_000.0  # rows of a part: more would not tell sizes apart any better
 # A part may be spoilt by one row: the median part decides if its error with another size is at most
@@ -199,6 +199,7 @@ def held_out_parts(
     validation_fraction: float,
     n_starts: int = 1,
     classes: bool = False,
+    telling: float = 1.0,
 ) -> list[tuple[IntArray, IntArray]]:
     """Pairs (rows to fit, rows to predict); none where all rows are one group.
 
@@ -210,12 +211,14 @@ def held_out_parts(
     among all parts; and where the target is one of a few ``classes``, as there are many copies
     then and each part should have its share of every class. Kept together there, one row with a
     thousand copies was all that a part had of its class, and a constant was chosen.
+
+    Where only a share of the rows is ``telling``, more of them are held out.
     """
     total = float(data.weight.sum())
     keys = data.row_keys if groups is None else groups.astype(np.uint64)
     distinct, inverse = np.unique(keys, return_inverse=True)
     has_copies = groups is None and len(distinct) <= min(_FEW_ROWS, len(keys) / _MANY_COPIES)
-    if total <= _ROWS_IN_FOLDS:
+    if telling * total <= _ROWS_IN_FOLDS:
         share, n_parts = 1.0 / N_FOLDS, N_FOLDS
     else:
         share = min(validation_fraction, _MOST_HELD_OUT / total)

@@ -66,6 +66,9 @@ class Loss(ABC):
     Below one where the least-squares problem changes much from sweep to sweep.
     """
 
+    starts_low: bool = False
+    """Whether a new stage starts with so small a share of its products that it beats a constant."""
+
     @property
     def grid_threshold(self) -> float:
         """The residual beyond which a row counts linearly while a grid is refined."""
@@ -89,6 +92,10 @@ class Loss(ABC):
     def noise(self, found: float) -> float:
         """The noise that smoothness is learned against, where residuals have this mean square."""
         return found
+
+    def told_by(self, target: FloatArray, weight: FloatArray) -> float:  # noqa: ARG002
+        """The share of the rows that tell much, by which it is decided how many are held out."""
+        return 1.0
 
     def suited_to(self, residual: FloatArray, weight: FloatArray) -> Loss:  # noqa: ARG002
         """The loss with what it takes from the spread of the residuals, such as a threshold."""
