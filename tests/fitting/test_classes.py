@@ -44,7 +44,12 @@ def new_fits(data, n_classes=3, main_effects=False, **given):
 
 def twins(fits):
     """The oracle's view of the fit of every class."""
-    given = {"family": "logistic", "restraint": OF_SEVERAL_CLASSES, "least_noise": 0.0, "rate": 1.0}
+    given = {
+        "family": "logistic",
+        "restraint": OF_SEVERAL_CLASSES.restraint,
+        "least_noise": 0.0,
+        "rate": 1.0,
+    }
     return [twin(fit, fit.data, FREE, energy=fit._energy, **given) for fit in fits.fits]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from dataclasses import replace
 from itertools import zip_longest
 from types import SimpleNamespace
 
@@ -392,6 +393,27 @@ def test_a_form_is_preferred_unless_the_other_is_clearly_better(better, taken):
     assert growth._better(pair, prefers_effects=False) is pair[taken]
     pair = [growth_of(False, ROWS), growth_of(True, ROWS + better + SPREAD)]
     assert growth._better(pair, prefers_effects=True) is pair[1 - taken]
+
+
+@pytest.mark.parametrize(("loss", "prefers"), [("poisson", True), ("squared_error", False)])
+def test_main_effects_are_preferred_for_rates(loss, prefers, monkeypatch):
+    asked = []
+    plain = growth._better
+
+    def better(growths, prefers_effects):
+        asked.append(prefers_effects)
+        return plain(growths, prefers_effects)
+
+    monkeypatch.setattr(growth, "_better", better)
+    TSLRegressor(**ONE, loss=loss).fit(X, np.exp(Y))
+    assert asked == [prefers]
+
+
+@pytest.mark.parametrize(("loss", "n_parts"), [("poisson", 5), ("squared_error", 2)])
+def test_rows_with_nothing_to_count_do_not_make_a_table_large(loss, n_parts):
+    data = replace(small_data(5100), target=np.repeat([0.0, 1.0], [3000, 2100]))
+    parts, _ = growth._parts(data, options(loss=loss), Validation(chooses=True))
+    assert len(parts) == n_parts
 
 
 def test_forms_are_compared_at_the_sizes_that_they_chose():

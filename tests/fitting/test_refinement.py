@@ -140,6 +140,54 @@ def test_a_new_stage_has_monotone_curves_and_least_squares_scalars(signs, level)
     np.testing.assert_array_equal(added.active, varies[:, None] & [True, len(signs) == 2])
 
 
+def deviance(data, eta):
+    """Of counts, weighted, up to what the counts themselves add to it."""
+    return 2.0 * np.average(np.exp(eta) - data.target * eta, weights=data.weight)
+
+
+@pytest.mark.parametrize("size", [0.1, 3.0, 8.0, 90.0])
+@pytest.mark.parametrize("level", [-0.5, 0.0])
+def test_of_a_step_that_is_worse_than_a_constant_a_half_is_taken_until_it_is_not(size, level):
+    rng = np.random.default_rng(4)
+    counts, offset = rng.poisson(0.8, 60).astype(np.float64), rng.normal(0.0, 0.5, 60)
+    data = replace(small_data(60), target=counts, given_offset=offset)
+    fit = new_fit(data, loss="poisson", main_effects=True)
+    if level == 0.0:
+        fit.refine(4, rate=1.0)  # better than a constant
+    fit.curves.intercept += level  # or worse than the best one
+    fit.restore(fit.curves)
+    eta, step = fit._eta, np.where(np.arange(60) % 7 == 0, size, 0.0)
+    constant = np.log(np.average(counts, weights=data.weight)
+                      / np.average(np.exp(offset), weights=data.weight))  # fmt: skip
+    most = max(deviance(data, eta), deviance(data, constant + offset))
+    assert (most == deviance(data, eta)) == (level < 0.0)
+    shares = 0.5 ** np.arange(31)
+    expected = next(one for one in shares if deviance(data, eta + one * step) <= most)
+    assert fit._share_to_take(step) == expected
+    assert size == 3.0 or (expected == 1.0) == (size == 0.1)
+
+
+@pytest.mark.parametrize(("loss", "share"), [("poisson", 0.25), ("squared_error", 1.0)])
+def test_new_products_have_the_share_that_is_no_worse_than_a_constant(loss, share, monkeypatch):
+    target = np.random.default_rng(4).poisson(0.8, 60).astype(np.float64)
+    data, rng = replace(small_data(60), target=target), np.random.default_rng(1)
+    branches = random_branch(1.0, rng), random_branch(-1.0, rng)
+    asked, found = [], []
+    for given in (1.0, 0.25):
+        monkeypatch.setattr(
+            JointFit, "_share_to_take", lambda _, step, one=given: asked.append(step) or one
+        )
+        fit = new_fit(data, loss=loss, directions=(0, 0, 0, 0))
+        fit._append(Stage(*branches), None)
+        found.append(np.array(fit.curves.stages[0].lambdas))
+    np.testing.assert_allclose(found[1], share * found[0], rtol=1e-12)
+    columns = [branch.evaluate(data.codes, data.bins) for branch in branches]
+    wanted = found[0][0] * columns[0] - found[0][1] * columns[1]
+    assert len(asked) == (0 if loss == "squared_error" else 2)
+    for step in asked:
+        np.testing.assert_allclose(step, wanted, rtol=1e-9)
+
+
 @pytest.mark.parametrize("n", [CROWDED, ROOMY])
 def test_penalties_start_in_units_of_the_number_of_bins(n):
     data = small_data(n)

@@ -302,6 +302,13 @@ def test_up_to_so_many_rows_all_are_held_out_once_whatever_the_number_of_starts(
     assert len(parts) == 5
 
 
+def test_rows_that_tell_little_count_less():
+    """All rows are held out once as long as those that tell much are few."""
+    data = training_data(*datasets.masked_interaction(6000, random_state=0))
+    assert len(held_out_parts(data, None, 0.15, telling=5000.0 / 6000.0)) == 5
+    assert len(held_out_parts(data, None, 0.15, telling=0.85)) == 2
+
+
 def test_weights_are_numbers_of_rows():
     X, y = datasets.masked_interaction(300, random_state=0)
     data = training_data(X, y, np.full(300, 20.0))

@@ -294,3 +294,19 @@ def test_the_table_of_losses_and_what_a_fit_asks_of_them():
     assert noise.pop("poisson") == (1.0, 4.0)
     assert set(noise.values()) == {(0.25, 4.0)}
     assert (LogLoss().noise(0.25), LogLoss().noise(4.0)) == (0.5, 2.0)
+
+
+def test_rows_with_nothing_to_count_tell_little():
+    counts, weight = np.array([0.0, 3.0, 1.0, 0.0]), np.array([1.0, 2.0, 1.0, 4.0])
+    told = {name: loss.told_by(counts, weight) for name, loss in LOSSES.items()}
+    assert told == {
+        "squared_error": 1.0,
+        "huber": 1.0,
+        "poisson": 0.375,
+        "gamma": 0.375,
+        "tweedie": 0.375,
+        "quantile": 1.0,
+    }
+    assert LogLoss().told_by(np.minimum(counts, 1.0), weight) == 1.0
+    low = {name for name, loss in LOSSES.items() if loss.starts_low}
+    assert low == {"poisson", "gamma", "tweedie"}

@@ -19,8 +19,8 @@ from seplearn.editing.scales import Rows, Scales, fitted_scales, rescaled
 from seplearn.editing.stages import drop_stage, merge_stages
 from seplearn.explain.subject import Subject, check_position
 from seplearn.kernels.arrays import FloatArray
-from seplearn.losses import LogLoss
 from seplearn.losses.links import class_shares
+from seplearn.losses.log_loss import OF_SEVERAL_CLASSES
 from seplearn.model.checks import count, finite, require, table
 from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import of_each, with_edits
@@ -294,7 +294,7 @@ class Edit:
             k = self._class_number(class_)
             others = [m.predict(codes) for i, m in enumerate(self._model.models) if i != k]
             added, target = -logsumexp(others, axis=0), (rows.y == k).astype(np.float64)
-            loss = LogLoss()
+            loss = OF_SEVERAL_CLASSES
         loss.check_domain(target)
         has_constant = bool(estimator.fit_intercept)
         found = fitted_scales(model, Rows(codes, target, rows.weight, added), loss, has_constant)

@@ -92,8 +92,7 @@ class FitOptions(TSLParameters):
     @cached_property
     def loss_function(self) -> Loss:
         """What the parameter ``loss`` names, or the log-loss of a classifier."""
-        several = LogLoss(OF_SEVERAL_CLASSES, least_noise=0.0, starts_low=True)
-        of_classes = several if self.has_many_classes else LogLoss()
+        of_classes = OF_SEVERAL_CLASSES if self.has_many_classes else LogLoss()
         known = LOSSES | {LOG_LOSS: of_classes}
         return known[self.loss].with_shape(self.power, self.quantile)
 
