@@ -746,9 +746,10 @@ JOINT = Group(
             "self._restrained_loss(level), self._restrained_loss(eta))",
             "self._restrained_loss(level), 0.0)",
         ),
+        ("share = 0.5**halvings", "share = 0.25**halvings"),
         (
-            "            share *= 0.5\n        return share",
-            "            share *= 0.25\n        return share",
+            "        return 1.0\n\n    def _restrained_loss",
+            "        return share\n\n    def _restrained_loss",
         ),
         ("_LARGEST_LEVEL = 4.0", "_LARGEST_LEVEL = 3.0"),
         (

@@ -98,7 +98,7 @@ def test_weights_offsets_and_groups_go_to_every_fit(monkeypatch):
 
 
 def test_classes_of_few_rows_are_in_every_sample_and_one_of_several_is_told_of():
-    X, y = datasets.masked_interaction(90, as_frame=True, random_state=0)
+    X, y = datasets.masked_interaction(150, as_frame=True, random_state=0)
     three = np.where(np.asarray(y) > 0, "high", "low").astype(object)
     three[:2] = "rare"
     frame = pl.DataFrame(X)

@@ -167,6 +167,15 @@ def test_of_a_step_that_is_worse_than_a_constant_a_half_is_taken_until_it_is_not
     assert size == 3.0 or (expected == 1.0) == (size == 0.1)
 
 
+def test_a_step_that_is_no_way_down_is_taken_whole():
+    data = replace(small_data(60), target=np.ones(60))
+    fit = new_fit(data, loss="poisson", main_effects=True)
+    fit.curves.intercept += 1.0
+    fit.restore(fit.curves)
+    assert fit._share_to_take(np.ones(60)) == 1.0
+    assert fit._share_to_take(-np.full(60, 3.0)) == 0.5
+
+
 @pytest.mark.parametrize(("loss", "share"), [("poisson", 0.25), ("squared_error", 1.0)])
 def test_new_products_have_the_share_that_is_no_worse_than_a_constant(loss, share, monkeypatch):
     target = np.random.default_rng(4).poisson(0.8, 60).astype(np.float64)

@@ -362,16 +362,16 @@ class JointFit:
 
         Least squares are what the loss is near the sums of this moment, not farther off. A loss
         that is somewhat raised soon falls: where none was, stages stayed small and learned slowly.
+        Where no share is good enough the step is no way down by itself, and sweeps see to it.
         """
         data, loss, eta = self.data.loaded, self._options.loss_function, self._eta
         level = loss.constant(data.target, data.weight, data.offset) + data.offset
         most = max(self._restrained_loss(level), self._restrained_loss(eta))
-        share = 1.0
-        for _ in range(_MOST_HALVINGS):
+        for halvings in range(_MOST_HALVINGS):
+            share = 0.5**halvings
             if self._restrained_loss(eta + share * step) <= most:
-                break
-            share *= 0.5
-        return share
+                return share
+        return 1.0
 
     def _restrained_loss(self, eta: FloatArray) -> float:
         """The mean of what sweeps lower, if the sums of all rows were these."""
