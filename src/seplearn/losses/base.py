@@ -67,7 +67,7 @@ class Loss(ABC):
     """
 
     starts_low: bool = False
-    """Whether a new stage starts with so small a share of its products that it beats a constant."""
+    """Whether a new stage starts with such a share of its products that a constant is no better."""
 
     @property
     def grid_threshold(self) -> float:

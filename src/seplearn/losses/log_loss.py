@@ -46,8 +46,8 @@ class LogLoss(Loss):
     overshoots: ClassVar[bool] = True
     restraint: float = _RESTRAINT
     least_noise: float = _LEAST_NOISE
-    # Of several classes it made the log-loss 0.25 to 0.4 of what it was on car, 0.94 on letter, and
-    # 1.04 on page_blocks; of two 1.05 on kr_vs_kp and 1.01 on phoneme (inside training parts).
+    # Of several classes it made the log-loss 0.25 to 0.4 of what it was on car and 0.94 on letter;
+    # of two 1.05 on kr_vs_kp and 1.01 on phoneme (inside training parts).
     starts_low: bool = False
 
     def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:  # noqa: ARG002
