@@ -1003,8 +1003,8 @@ SELECTION = Group(
     compiled=True,
 )
 
-GROWTH = Group(
-    "fitting/growth.py",
+PARTS = Group(
+    "fitting/parts.py",
     ("tests/fitting/test_growth.py",),
     (
         (
@@ -1017,28 +1017,32 @@ GROWTH = Group(
         ),
         ("data.weight[predicted].sum()", "data.weight.sum()"),
         ("max(len(parts), options.n_starts)\n", "len(parts)\n"),
+        ("options.loss_function.told_by(data.target, data.weight)", "1.0"),
+        ("        if n > _SAMPLED:\n", "        if True:\n"),
+        ("min(n, _LARGEST_SAMPLE, _SAMPLE", "min(n, _SAMPLE"),
+        ("2 ** (n_stages // _STAGES_TO_DOUBLE)", "2**n_stages"),
+    ),
+    compiled=True,
+)
+
+GROWTH = Group(
+    "fitting/growth.py",
+    ("tests/fitting/test_growth.py",),
+    (
         (
             "is_to_end = is_to_end or growth.tell(on_stage)",
             "is_to_end = growth.tell(on_stage) or is_to_end",
         ),
         ("_start_seed(self._seed, k)", "self._seed"),
         ("rows, seed = self._parts[k].rows(0),", "rows, seed = self._parts[0].rows(0),"),
-        ("_constant(fit.data, options) if model.is_constant else model", "model"),
+        ("constant_of(fit.data, options) if model.is_constant else model", "model"),
         ("[fit.curves.copy() for fit in self.fits]", "[fit.curves for fit in self.fits]"),
         ("growth.is_over = all(record is None", "growth.is_over = any(record is None"),
         ("replace(record, validation_loss=loss)", "record"),
         ("return not is_to_end and not all(", "return not all("),
         ("self.is_over = self.path.is_over", "self.is_over = False"),
         (">= _FEWEST_COMPARED and not is_ahead", ">= _FEWEST_COMPARED and is_ahead"),
-        ("size = growth.path.chosen\n", "size = growth.path.best\n"),
-        ("(fits[k].expected_error, fits[k].curves.freedom)", "k"),
-        ("(fits[k].expected_error, fits[k].curves.freedom)", "fits[k].expected_error"),
-        ("order[: options.n_starts]", "order[:1]"),
-        (
-            "(record := records[k])",
-            "(record := records[0])",
-        ),
-        ("strict=True)), growth.rounds[:size])", "strict=True)), growth.rounds)"),
+        ("(record := records[k])", "(record := records[0])"),
         (
             "history += [*own[:-1], *(fit.described(record) for record in own[-1:])]",
             "history += own",
@@ -1051,16 +1055,25 @@ GROWTH = Group(
         ),
         ("_FEWEST_COMPARED = 3", "_FEWEST_COMPARED = 2"),
         ("_FEWEST_COMPARED = 3", "_FEWEST_COMPARED = 4"),
+        ("return fit if rows is fit.data else", "return fit if True else"),
+    ),
+    compiled=True,
+)
+
+JOINTLY = Group(
+    "fitting/jointly.py",
+    ("tests/fitting/test_growth.py",),
+    (
+        ("size = growth.path.chosen\n", "size = growth.path.best\n"),
+        ("(fits[k].expected_error, fits[k].curves.freedom)", "k"),
+        ("(fits[k].expected_error, fits[k].curves.freedom)", "fits[k].expected_error"),
+        ("order[: options.n_starts]", "order[:1]"),
+        ("strict=True)), growth.rounds[:size])", "strict=True)), growth.rounds)"),
         ("        if other.path.is_clearly_better(better.path):\n", "        if False:\n"),
         ("reversed(growths) if prefers_effects else growths", "growths"),
         ("_better(growths, options.prefers_effects)", "_better(growths, False)"),
-        ("options.loss_function.told_by(data.target, data.weight)", "1.0"),
         ("data.half_way([fit.carrier for fit in fits])", "data"),
         ("        same = fit.going_on_with(data)\n", "        same = fit.going_on_with(calmer)\n"),
-        ("        if n > _SAMPLED:\n", "        if True:\n"),
-        ("min(n, _LARGEST_SAMPLE, _SAMPLE", "min(n, _SAMPLE"),
-        ("2 ** (n_stages // _STAGES_TO_DOUBLE)", "2**n_stages"),
-        ("return fit if rows is fit.data else", "return fit if True else"),
     ),
     compiled=True,
 )
@@ -1215,14 +1228,22 @@ CERTAINTY = Group(
     compiled=True,
 )
 
-WHAT_IS_CERTAIN = Group(
+WHAT_GREW = Group(
     "fitting/growth.py",
     ("tests/fitting/test_certainty.py",),
     (
-        ("lambda one: scaled(one, factor, degree=0)", "lambda one: one"),
         ("fit.restore(fit.curves.scaled(factor))", "pass"),
         ("self.growth.snapshots[self.growth.path.chosen]", "self.growth.snapshots[0]"),
-        ("        yield held, _model_of", "        yield self.parts[0].held_out, _model_of"),
+        ("        yield held, model_of", "        yield self.parts[0].held_out, model_of"),
+    ),
+    compiled=True,
+)
+
+WHAT_IS_CERTAIN = Group(
+    "fitting/jointly.py",
+    ("tests/fitting/test_certainty.py",),
+    (
+        ("lambda one: scaled(one, factor, degree=0)", "lambda one: one"),
         (" and validation.eval_set is None:", ":"),
         ("if any(fit.data.n_rows < len(part.kept) for", "if any(False for"),
     ),
@@ -1266,7 +1287,7 @@ GROUPS = (
     BLOCK, SCALE, SWEPT, BANDED, ISOTONIC, REFINE, SUMS,
     COMPILED_SUMS, EVALUATE, RANDOM, SCALAR, SORTING, SHAPLEY, ALS, JOINT,
     WHAT_IS_PRUNED, CURVES, ROUGHNESS, CLASSES, PRUNE,
-    SELECTION, GROWTH, CERTAINTY, WHAT_IS_CERTAIN, WHAT_IS_SCALED, WHAT_IS_STACKED,
-    WHAT_HAS_ROOM, TWINS,
+    SELECTION, PARTS, GROWTH, JOINTLY, CERTAINTY, WHAT_GREW, WHAT_IS_CERTAIN, WHAT_IS_SCALED,
+    WHAT_IS_STACKED, WHAT_HAS_ROOM, TWINS,
     SMOOTHING, LOSS, LOG_LOSS, POWER, QUANTILE, BACK_ON_ROWS, GOING_ON, START, FORMS,
 )  # fmt: skip

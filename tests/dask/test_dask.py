@@ -29,7 +29,7 @@ from sklearn.exceptions import NotFittedError
 from seplearn import TSLClassifier, TSLRegressor, datasets
 from seplearn.dask import DaskTSLClassifier, DaskTSLRegressor, partitions, rows, shares
 from seplearn.dask.tasks import Tasks
-from seplearn.fitting import growth, selection
+from seplearn.fitting import effort, jointly, selection
 from seplearn.fitting.joint import classes as several
 from seplearn.fitting.joint import fit as joint
 from seplearn.table import blocks
@@ -67,7 +67,7 @@ def small_fits(monkeypatch):
     monkeypatch.setattr(rows, "_POLL_SECONDS", 0.2)
     monkeypatch.setattr(joint, "STAGE_SWEEPS", 16)
     monkeypatch.setattr(several, "_SWEEPS_OF_ALL", 1)
-    for module in (joint, several, growth):
+    for module in (joint, several, effort, jointly):
         monkeypatch.setattr(module, "LAST_SWEEPS", 2)
         monkeypatch.setattr(module, "SWEEPS_AFTER_PRUNING", 1)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from seplearn import TSLRegressor, explain, load_model
-from seplearn.fitting import growth
+from seplearn.fitting import jointly
 from tests.explained import QUICK, array, assert_same, joint, paper, table
 
 OPTIONS: dict[str, Any] = QUICK | {"keep_bags": True, "n_grids": 7}
@@ -71,7 +71,7 @@ def test_keeping_bags_changes_nothing_else():
 
 
 def test_a_stage_of_every_start_has_its_own_bags(monkeypatch):
-    monkeypatch.setattr(growth, "ALIKE", 0.0)  # all stages of all starts
+    monkeypatch.setattr(jointly, "ALIKE", 0.0)  # all stages of all starts
     case = array()
     options: dict[str, Any] = OPTIONS | {"n_splits": 4}
     one, both = (TSLRegressor(**options, n_starts=k).fit(case.X, case.y) for k in (1, 2))

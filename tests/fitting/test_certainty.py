@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seplearn import TSLClassifier
-from seplearn.fitting import growth
+from seplearn.fitting import jointly, parts
 from seplearn.fitting.certainty import certainty
 from tests import naive
 
@@ -96,7 +96,7 @@ def test_a_model_is_multiplied_whole_and_so_is_what_it_remembers(monkeypatch, n_
     settings = {"n_stages": 1, "n_bootstrap": 2, "random_state": 0, "main_effects": True}
     models = []
     for factor in (1.0, 1.25):
-        monkeypatch.setattr(growth, "certainty", lambda *_, own=factor: own)
+        monkeypatch.setattr(jointly, "certainty", lambda *_, own=factor: own)
         models.append(TSLClassifier(**settings).fit(X, y))
     plain, larger = models
     codes = np.random.default_rng(1).integers(0, plain.model_.bins.sizes, (40, 3)).astype(np.uint8)
@@ -116,7 +116,7 @@ def test_a_fit_asks_rows_that_were_held_out(monkeypatch):
     """Every row once, and never by a model that was fitted to it."""
     X, y = table(2, 300)
     asked = []
-    monkeypatch.setattr(growth, "certainty", lambda *rows: asked.append(rows) or 1.0)
+    monkeypatch.setattr(jointly, "certainty", lambda *rows: asked.append(rows) or 1.0)
     offsets = np.linspace(-1.0, 1.0, len(X))
     model = TSLClassifier(n_stages=2, random_state=0).fit(X, y, offset=offsets)
     ((sums, target, weight, offset),) = asked
@@ -130,21 +130,21 @@ def test_a_fit_asks_rows_that_were_held_out(monkeypatch):
 
 
 def test_nothing_is_multiplied_where_no_row_is_held_out(monkeypatch):
-    monkeypatch.setattr(growth, "certainty", pytest.fail)
+    monkeypatch.setattr(jointly, "certainty", pytest.fail)
     X, y = table(2)
     TSLClassifier(n_stages=1, early_stopping=False, random_state=0).fit(X, y)
 
 
 def test_an_eval_set_tells_nothing_of_certainty(monkeypatch):
     """Its rows may be weighed otherwise, or be of one class."""
-    monkeypatch.setattr(growth, "certainty", pytest.fail)
+    monkeypatch.setattr(jointly, "certainty", pytest.fail)
     X, y = table(2)
     TSLClassifier(n_stages=1, random_state=0).fit(X[:100], y[:100], eval_set=(X[100:], y[100:]))
 
 
 def test_nor_do_fits_that_grew_on_a_sample(monkeypatch):
     """Finished on all rows they are other models."""
-    monkeypatch.setattr(growth, "certainty", pytest.fail)
-    monkeypatch.setattr(growth, "_SAMPLED", 100)
-    monkeypatch.setattr(growth, "_SAMPLE", 100)
+    monkeypatch.setattr(jointly, "certainty", pytest.fail)
+    monkeypatch.setattr(parts, "_SAMPLED", 100)
+    monkeypatch.setattr(parts, "_SAMPLE", 100)
     TSLClassifier(n_stages=1, random_state=0).fit(*table(2))

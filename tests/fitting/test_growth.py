@@ -13,10 +13,11 @@ import pytest
 
 from seplearn import TSLRegressor, datasets
 from seplearn._workers import ThreadWorkers
-from seplearn.fitting import growth
-from seplearn.fitting.growth import Validation
+from seplearn.fitting import growth, jointly
+from seplearn.fitting import parts as fitting_parts
 from seplearn.fitting.joint import fit as joint_fit
 from seplearn.fitting.joint.fit import JointFit
+from seplearn.fitting.parts import Validation
 from seplearn.fitting.selection import ErrorPath, HeldOut
 from seplearn.losses import SquaredError
 from seplearn.table import blocks
@@ -134,7 +135,7 @@ def seen(monkeypatch):
         seen.snapshots_after.append(self.curves.intercept)
 
     # Widths of outcomes are learned by fits of their own, which are not watched here.
-    monkeypatch.setattr(growth, "outcome_spread", lambda *_: None)
+    monkeypatch.setattr(jointly, "outcome_spread", lambda *_: None)
     monkeypatch.setattr(JointFit, "begin", watched_begin)
     monkeypatch.setattr(JointFit, "grow", watched_grow)
     monkeypatch.setattr(JointFit, "finish", watched_finish)
@@ -204,7 +205,7 @@ def test_every_part_is_predicted_by_the_fit_that_does_not_know_it(seen):
 
 @pytest.mark.parametrize("n_starts", [1, 4])
 def test_the_fits_that_promise_least_error_are_averaged(seen, n_starts, monkeypatch):
-    monkeypatch.setattr(growth, "ALIKE", 0.0)  # all stages of all starts
+    monkeypatch.setattr(jointly, "ALIKE", 0.0)  # all stages of all starts
     model = TSLRegressor(**PLAIN | {"n_starts": n_starts, "n_stages": 2, "random_state": 3}).fit(
         X, NOISY
     )
@@ -273,7 +274,7 @@ def test_a_fit_that_follows_the_noise_is_not_the_best_of_them():
 
 
 def test_more_starts_than_parts_grow_on_the_same_parts(seen, monkeypatch):
-    monkeypatch.setattr(growth, "ALIKE", 0.0)  # all stages of all starts
+    monkeypatch.setattr(jointly, "ALIKE", 0.0)  # all stages of all starts
     model = TSLRegressor(**PLAIN | {"n_starts": 6, "n_stages": 1}).fit(X, NOISY)
     assert 2 * len(seen.began) == len(seen.finished) == 12
     firsts, sixths = (fit.data.codes for fit in list(seen.began.values())[::5])
@@ -380,7 +381,7 @@ def growth_of(main_effects, *sizes):
     path = ErrorPath([np.ones(len(sizes[0]))], float(len(sizes[0])))
     for losses in sizes:
         path.add([np.array(losses, dtype=float)])
-    return growth._Growth(main_effects, path)
+    return growth.Growth(main_effects, path)
 
 
 ROWS = np.random.default_rng(0).exponential(3.0, 20)
@@ -390,21 +391,21 @@ SPREAD = np.tile([-1.0, 1.0], 10)  # of differences: their standard error is 1 /
 @pytest.mark.parametrize(("better", "taken"), [(0.22, 0), (0.23, 1), (-1.0, 0)])
 def test_a_form_is_preferred_unless_the_other_is_clearly_better(better, taken):
     pair = [growth_of(False, ROWS + better + SPREAD), growth_of(True, ROWS)]
-    assert growth._better(pair, prefers_effects=False) is pair[taken]
+    assert jointly._better(pair, prefers_effects=False) is pair[taken]
     pair = [growth_of(False, ROWS), growth_of(True, ROWS + better + SPREAD)]
-    assert growth._better(pair, prefers_effects=True) is pair[1 - taken]
+    assert jointly._better(pair, prefers_effects=True) is pair[1 - taken]
 
 
 @pytest.mark.parametrize(("loss", "prefers"), [("poisson", True), ("squared_error", False)])
 def test_main_effects_are_preferred_for_rates(loss, prefers, monkeypatch):
     asked = []
-    plain = growth._better
+    plain = jointly._better
 
     def better(growths, prefers_effects):
         asked.append(prefers_effects)
         return plain(growths, prefers_effects)
 
-    monkeypatch.setattr(growth, "_better", better)
+    monkeypatch.setattr(jointly, "_better", better)
     TSLRegressor(**ONE, loss=loss).fit(X, np.exp(Y))
     assert asked == [prefers]
 
@@ -412,7 +413,7 @@ def test_main_effects_are_preferred_for_rates(loss, prefers, monkeypatch):
 @pytest.mark.parametrize(("loss", "n_parts"), [("poisson", 5), ("squared_error", 2)])
 def test_rows_with_nothing_to_count_do_not_make_a_table_large(loss, n_parts):
     data = replace(small_data(5100), target=np.repeat([0.0, 1.0], [3000, 2100]))
-    parts, _ = growth._parts(data, options(loss=loss), Validation(chooses=True))
+    parts, _ = fitting_parts.parts_of(data, options(loss=loss), Validation(chooses=True))
     assert len(parts) == n_parts
 
 
@@ -420,13 +421,13 @@ def test_forms_are_compared_at_the_sizes_that_they_chose():
     effects = growth_of(True, ROWS + 50.0, ROWS)  # chooses one stage
     products = growth_of(False, ROWS, ROWS - 0.001 - SPREAD)  # chooses none
     assert (effects.path.chosen, products.path.chosen) == (1, 0)
-    assert growth._better([products, effects], False) is products
+    assert jointly._better([products, effects], False) is products
     spoilt = growth_of(False, ROWS + math_inf())
-    assert growth._better([spoilt], False) is spoilt
-    assert growth._better([spoilt, effects], False) is effects  # whose loss is not infinite
+    assert jointly._better([spoilt], False) is spoilt
+    assert jointly._better([spoilt, effects], False) is effects  # whose loss is not infinite
     equal = [growth_of(form, ROWS) for form in (False, True)]
-    assert growth._better(equal, False) is equal[0]
-    assert growth._better(equal, True) is equal[1]
+    assert jointly._better(equal, False) is equal[0]
+    assert jointly._better(equal, True) is equal[1]
 
 
 def test_one_part_that_is_far_better_decides_for_main_effects():
@@ -434,7 +435,7 @@ def test_one_part_that_is_far_better_decides_for_main_effects():
     spoilt = np.zeros(20)
     spoilt[0] = 1e6
     pair = [growth_of(False, ROWS + spoilt), growth_of(True, ROWS / 2.0)]
-    assert growth._better(pair, False) is pair[1]
+    assert jointly._better(pair, False) is pair[1]
 
 
 def math_inf():
@@ -505,7 +506,7 @@ def test_without_an_intercept_auto_has_no_constant_by_way_of_main_effects(early_
 
 def parts_of(data, **given):
     validation = given.pop("validation", Validation(chooses=True))
-    return growth._parts(data, options(**given), validation)
+    return fitting_parts.parts_of(data, options(**given), validation)
 
 
 def test_rows_that_several_fits_predict_count_once():
@@ -535,10 +536,10 @@ def test_of_many_rows_those_that_no_fit_predicts_do_not_count():
 
 
 def test_the_sample_of_a_large_table_grows_with_the_model(monkeypatch):
-    monkeypatch.setattr(growth, "_SAMPLED", 3000)
-    monkeypatch.setattr(growth, "_SAMPLE", 2000)
-    monkeypatch.setattr(growth, "_LARGEST_SAMPLE", 5000)
-    monkeypatch.setattr(growth, "_STAGES_TO_DOUBLE", 2)
+    monkeypatch.setattr(fitting_parts, "_SAMPLED", 3000)
+    monkeypatch.setattr(fitting_parts, "_SAMPLE", 2000)
+    monkeypatch.setattr(fitting_parts, "_LARGEST_SAMPLE", 5000)
+    monkeypatch.setattr(fitting_parts, "_STAGES_TO_DOUBLE", 2)
     data = small_data(6000)
     (part, _), _ = parts_of(data)
     assert len(part.kept) > 5000
@@ -552,9 +553,9 @@ def test_the_sample_of_a_large_table_grows_with_the_model(monkeypatch):
 
 
 def test_a_fit_goes_on_where_it_was_with_other_rows(monkeypatch):
-    monkeypatch.setattr(growth, "_SAMPLED", 100)
-    monkeypatch.setattr(growth, "_SAMPLE", 100)
-    monkeypatch.setattr(growth, "_STAGES_TO_DOUBLE", 1)
+    monkeypatch.setattr(fitting_parts, "_SAMPLED", 100)
+    monkeypatch.setattr(fitting_parts, "_SAMPLE", 100)
+    monkeypatch.setattr(fitting_parts, "_STAGES_TO_DOUBLE", 1)
     went_on = []
     plain = JointFit.going_on_with
 

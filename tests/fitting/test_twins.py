@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seplearn import TSLClassifier, TSLRegressor, datasets
-from seplearn.fitting import growth, twins
+from seplearn.fitting import jointly, twins
 from seplearn.fitting.joint import fit as joint_fit
 from seplearn.fitting.twins import Seen, find_families, with_families
 from seplearn.losses import LogLoss, SquaredError
@@ -192,7 +192,7 @@ def table():
 
 
 def averaged(monkeypatch, alike, estimator, X, y):
-    monkeypatch.setattr(growth, "ALIKE", alike)
+    monkeypatch.setattr(jointly, "ALIKE", alike)
     return estimator.fit(X, y)
 
 

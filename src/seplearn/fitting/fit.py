@@ -8,8 +8,9 @@ import numpy as np
 
 from seplearn._errors import out_of_range
 from seplearn._workers import Workers
-from seplearn.fitting.growth import Validation, fit_joint
+from seplearn.fitting.jointly import fit_joint
 from seplearn.fitting.options import AllRows, FitOptions, most_stages
+from seplearn.fitting.parts import Validation
 from seplearn.fitting.progress import Progress
 from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
 from seplearn.fitting.stagewise import fit_stagewise
