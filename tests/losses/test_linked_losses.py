@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+from scipy.stats import norm
 from sklearn import metrics
 
 from seplearn.losses import LOSSES, LogLoss
@@ -249,6 +250,29 @@ def test_the_rounded_corner_is_small_beside_the_spread(loss, seed):
     assert suited.corner == pytest.approx(0.05 * spread)
     assert suited.quantile == loss.quantile
     assert loss.suited_to(np.zeros(5), np.ones(5)).corner == 1e-6
+
+
+def test_the_constant_of_log_odds_with_offsets_that_are_far_apart():
+    target = np.repeat([1.0, 1.0, 0.0], [100, 450, 450])
+    offset = np.repeat([1000.0, 0.0], [100, 900])
+    assert LogLoss().constant(target, np.ones(1000), offset) == pytest.approx(0.0, abs=1e-9)
+    alike = LogLoss().constant(target, np.ones(1000), np.full(1000, 3.0))
+    assert alike == pytest.approx(np.log(0.55 / 0.45) - 3.0)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_the_noise_of_a_quantile_is_that_of_sides_over_the_density(share):
+    outcomes = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+    loss = Quantile(quantile=share)
+    suited = loss.suited_to(outcomes - norm.ppf(share), np.ones(20_000))
+    reach = 0.5 * min(share, 1.0 - share)
+    spacing = (norm.ppf(share + reach) - norm.ppf(share - reach)) / (2.0 * reach)
+    assert suited.noise(0.0) == pytest.approx(0.7 * share * (1.0 - share) * spacing, rel=1e-3)
+    assert suited.noise(0.0) == pytest.approx(
+        0.7 * share * (1.0 - share) / norm.pdf(norm.ppf(share)), rel=0.1
+    )
+    assert suited.noise(7.0) == 7.0  # outcomes that are all equal have no density to tell of
+    assert loss.noise(0.3) == loss.suited_to(np.zeros(9), np.ones(9)).noise(0.3) == 0.3
 
 
 @given(SEEDS)

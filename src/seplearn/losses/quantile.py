@@ -13,6 +13,10 @@ from seplearn.losses.huber import weighted_median, weighted_quantile
 
 COVERED = "share of outcomes not above the prediction"
 _ROUNDING = 0.05  # of the corner of the loss, in robust scales of the residuals
+_REACH = 0.5  # between which outcomes their density is measured, of the share on the smaller side
+# Of what the density says: residuals of the rows fitted are smaller than those of others. With 0.5
+# small tables were followed too closely, with 1 large ones not closely enough.
+_OF_NOISE = 0.7
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Quantile(Loss):
     rate: float = 0.5
     quantile: float = 0.5
     corner: float = 1e-3
+    spacing: float = 0.0
+    """One over the density of the outcomes at the quantile; 0 where it is not known."""
 
     def with_shape(self, power: float, quantile: float) -> Quantile:  # noqa: ARG002
         return replace(self, quantile=quantile)
@@ -41,7 +47,21 @@ class Quantile(Loss):
     def suited_to(self, residual: FloatArray, weight: FloatArray) -> Quantile:
         middle = weighted_median(residual, weight)
         scale = weighted_median(np.abs(residual - middle), weight)
-        return replace(self, corner=max(_ROUNDING * scale, 1e-6))
+        reach = _REACH * min(self.quantile, 1.0 - self.quantile)
+        low = weighted_quantile(residual, weight, self.quantile - reach)
+        high = weighted_quantile(residual, weight, self.quantile + reach)
+        spacing = (high - low) / (2.0 * reach)
+        return replace(self, corner=max(_ROUNDING * scale, 1e-6), spacing=spacing)
+
+    def noise(self, found: float) -> float:
+        """What sides of q and 1 - q say of a sum, over the density of outcomes there.
+
+        That is the variance of a quantile of many rows times the curvature of the mean loss. The
+        least squares of the moment have residuals of another size: a fifth of this noise at the
+        quantile 0.9 of normal outcomes, so that curves followed single rows.
+        """
+        sides = self.quantile * (1.0 - self.quantile)
+        return max(_OF_NOISE * sides * self.spacing, found)
 
     def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
         return weighted_quantile(target - offset, weight, self.quantile)
