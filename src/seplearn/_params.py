@@ -72,8 +72,9 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "Whether features have curves of their own beside the stages, added to the prediction "
         "and refined together with them. True: they come first, and stages see what they leave. "
         "False: none, as in the paper. 'auto': True if rows held out, as ``early_stopping`` says, "
-        "are predicted clearly better so, and for two classes wherever the number of stages is "
-        "chosen; else only stages of a single feature become such curves, and with "
+        "are predicted clearly better so; with a log link (counts, amounts, totals) unless they "
+        "are predicted clearly better without; for two classes wherever the number of stages is "
+        "chosen. Else only stages of a single feature become such curves, and with "
         "``fit_intercept=False`` none. Needs ``refine='joint'``.",
     ),
     Parameter(
@@ -114,14 +115,16 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "all rows: the smallest number that is not worse than the best by more than one standard "
         "error, nor by more than 1 % of the loss. Up to 5,000 rows there are five folds (below 250 "
         "rows, up to five different divisions into folds), above that two held-out parts, one for "
-        "every start if there are more. Above 50,000 rows fits grow on a sample and are finished "
+        "every start if there are more; of counts, amounts and totals the rows above zero are "
+        "counted. Above 50,000 rows fits grow on a sample and are finished "
         "on all rows. 'auto': yes, from 20 rows on. False: fit ``n_stages`` stages.",
     ),
     Parameter(
         "validation_fraction",
         0.15,
         Interval(0, 0.5, above=True),
-        "Share of the rows in each held-out part; used above 5,000 rows.",
+        "Share of the rows in each held-out part; used where there are no folds: see "
+        "``early_stopping``.",
     ),
     Parameter(
         "n_bootstrap",
@@ -302,10 +305,10 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         Flag(),
         "Whether another ``fit`` goes on from the model of the last one, as in scikit-learn: with "
         "a larger ``n_stages`` it gets more stages, to other rows it is refined. Columns, classes "
-        "and ``loss`` must be the same. Nothing is held out of the rows of such a fit, as the "
-        "model may have seen them: it gets ``n_stages`` stages, or as many as an ``eval_set`` "
-        "says. Edits are not kept, nor is the factor on the log-odds of a classifier. Needs "
-        "``refine='joint'`` and ``n_starts=1``.",
+        "and the link of ``loss`` must be the same. Nothing is held out of the rows of such a fit, "
+        "as the model may have seen them: it gets ``n_stages`` stages, or as many as an "
+        "``eval_set`` says. Edits are not kept, nor is the factor on the log-odds of a classifier. "
+        "Needs ``refine='joint'`` and ``n_starts=1``.",
     ),
     Parameter(
         "random_state",

@@ -83,6 +83,36 @@ def test_a_validation_table_is_looked_at_before_the_fit_and_may_lack_outcomes(fi
     assert "on 150 rows" in done.stdout
 
 
+def test_a_model_whose_error_cannot_be_told_is_saved(files, tmp_path):
+    fit = ["fit", files / "flats.csv", "--target", "rent", "--exclude", "id", *QUICK]
+    odd = unseen(files).astype({"area": object})
+    odd.loc[odd.index[3], "area"] = "large"
+    odd.to_csv(tmp_path / "odd.csv", index=False)
+    done = run(*fit, "--validation", tmp_path / "odd.csv", "-o", tmp_path / "m.tsl")
+    assert done.exit_code != 0
+    assert "large" in done.stderr
+    assert "without an error on" in done.stderr
+    assert load_model(tmp_path / "m.tsl").evaluation_ is None
+
+
+def test_rows_of_a_validation_table_have_their_weights(files, tmp_path):
+    frame = pd.read_csv(files / "flats.csv").assign(w=1.0)
+    frame.to_csv(tmp_path / "flats.csv", index=False)
+    rows = unseen(files)
+    rows.assign(w=np.arange(len(rows)) % 3).to_csv(tmp_path / "unseen.csv", index=False)
+    fit = ["fit", tmp_path / "flats.csv", "--target", "rent", "--exclude", "id", "--weight", "w",
+           *QUICK, "-o", tmp_path / "m.tsl"]  # fmt: skip
+    done = run(*fit, "--validation", tmp_path / "unseen.csv")
+    assert done.exit_code == 0, done.output
+    model = load_model(tmp_path / "m.tsl")
+    X, y = rows.drop(columns=["rent", "id"]), rows["rent"]
+    expected = model.evaluate(X, y, np.arange(len(rows)) % 3)
+    assert model.evaluation_.rmse == pytest.approx(expected.rmse, rel=1e-9)
+    done = run(*fit, "--validation", files / "unseen.csv")
+    assert "has no column 'w': its rows count alike" in done.stderr
+    assert load_model(tmp_path / "m.tsl").evaluation_.rmse != expected.rmse
+
+
 def test_progress_in_lines_where_there_is_no_terminal(files):
     fit = ["fit", files / "flats.csv", "--target", "rent", "--exclude", "id"]
     done = run(*fit, *QUICK[:-1], "-v")

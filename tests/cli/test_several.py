@@ -53,6 +53,13 @@ def table(weather):
     return pd.read_csv(weather / "sky.csv")
 
 
+def test_an_average_says_how_many_stages_it_has(weather, model, tmp_path):
+    done = run("merge", weather / "sky.tsl", weather / "sky.tsl", "-o", tmp_path / "both.tsl")
+    assert done.exit_code == 0, done.output
+    n_stages = sum(len(own) for own in load_model(tmp_path / "both.tsl").stages_)
+    assert f"4 classes, {n_stages} stages in all, 3 features" in done.stderr
+
+
 def test_the_fit_is_that_of_the_classifier(model, table):
     assert isinstance(model, TSLClassifier)
     assert model.classes_.tolist() == LABELS

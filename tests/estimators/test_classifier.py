@@ -192,6 +192,8 @@ def test_weight_two_is_the_row_twice(data):
         ([1.0] * 40, ValueError, r"got one class only: 1\.0"),
         (["a", None] * 20, ValueError, "y must not have missing values"),
         (["a", np.nan] * 20, ValueError, "y must not have missing values"),
+        (("a", np.nan) * 20, ValueError, "y must not have missing values"),
+        (("a", 1) * 20, TypeError, "y must have labels of one kind"),
         (np.array([1.0, np.nan] * 20), ValueError, "y must not have missing values"),
         (pd.Series(["a", None] * 20, dtype="category"), ValueError, "missing values"),
         (pl.Series(["a", None] * 20), ValueError, "missing values"),
@@ -320,6 +322,24 @@ def test_a_saved_classifier_is_the_same(data, tmp_path):
     np.testing.assert_array_equal(refitted.decision_function(X), model.decision_function(X))
 
 
+@pytest.mark.parametrize(
+    ("labels", "weights"),
+    [((False, True), {0: 1.0, 1: 3.0}), ((1.0, 2.0), {1: 1.0, 2: 3.0}), ((0, 1), {True: 3.0})],
+)
+def test_weights_of_classes_spelled_in_another_way_are_saved_by_their_labels(
+    data, tmp_path, labels, weights
+):
+    X, y = data
+    given = np.array(labels)[y.astype(int)]
+    model = TSLClassifier(**QUICK, class_weight=weights).fit(X, given)
+    model.save(tmp_path / "model.tsl")
+    again = load_model(tmp_path / "model.tsl")
+    assert again.class_weight == weights
+    np.testing.assert_array_equal(
+        clone(again).fit(X, given).decision_function(X), model.decision_function(X)
+    )
+
+
 def test_copies_and_threads_predict_the_same_bits(data, fitted):
     X, y = data
     expected = fitted.decision_function(X)
@@ -359,10 +379,21 @@ def test_the_size_is_chosen_by_the_log_loss_of_held_out_rows(data):
     share = np.mean(y[:300])
     constant = log_loss(y[300:], np.full(100, share))
     assert path.losses[0] == pytest.approx(constant, rel=1e-6)
+    weighed = TSLClassifier(**options, class_weight="balanced").fit(
+        X[:300], words(y[:300]), eval_set=(X[300:], words(y[300:]))
+    )
+    weights = np.where(y[300:], 0.5 / share, 0.5 / (1.0 - share))
+    constant = log_loss(y[300:], np.full(100, 0.5), sample_weight=weights)
+    assert weighed.size_paths_[0].losses[0] == pytest.approx(constant, rel=1e-6)
     with pytest.raises(ValueError, match=r"eval_set: y must have the classes seen by fit.*'maybe'"):
         TSLClassifier(**options).fit(X, words(y), eval_set=(X, ["maybe"] * 400))
     with pytest.raises(TypeError, match=r"eval_set must be a pair \(X, y\)"):
         TSLClassifier(**options).fit(X, words(y), eval_set=X)
+
+
+def test_no_rows_to_evaluate_are_refused(data, fitted):
+    with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
+        fitted.evaluate(data[0], [])
 
 
 def test_a_failed_fit_leaves_the_classifier_as_it_was(data, fitted):

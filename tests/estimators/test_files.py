@@ -9,6 +9,7 @@ import os
 import tempfile
 
 import numpy as np
+import pandas as pd
 import polars
 import pyarrow as pa
 import pytest
@@ -133,6 +134,16 @@ def test_classes(table, folder, small_blocks, spill_folder, target):
     assert plain(model) == plain(expected)
     assert model.classes_.tolist() == expected.classes_.tolist()
     assert model.classes_.dtype == expected.classes_.dtype
+
+
+def test_a_category_without_rows_is_no_class(table, tmp_path, spill_folder):
+    labels = pd.Categorical(table["dear"].map({True: "v", False: "u"}), ["u", "unused", "v"])
+    table[FEATURES].assign(label=labels).to_parquet(tmp_path / "t.parquet")
+    model = TSLClassifier(**PARAMETERS).fit_files(tmp_path / "t.parquet", "label")
+    assert model.classes_.tolist() == ["u", "v"]
+    expected = TSLClassifier(**PARAMETERS)
+    expected.fit(table[FEATURES], pd.Series(labels, name="label"))
+    assert plain(model) == plain(expected)
 
 
 @pytest.mark.parametrize(("kind", "target"), [(TSLRegressor, "rent"), (TSLClassifier, "dear")])

@@ -128,6 +128,8 @@ def test_it_is_saved_and_explained_exactly(tmp_path):
     # Files of 0.1.0 have the number in the field for the steps of a grid.
     again.history_ = [replace(record, n_sweeps=None, mean_actions=7.0)]
     assert again.n_sweeps_ == 7
+    with pytest.raises(AttributeError, match="n_sweeps_ is of a fit"):
+        again.select_stages([0]).n_sweeps_  # noqa: B018
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     edited = X.assign(z=0.25)
     dependence = explain.partial_dependence(again, "z", background=X)

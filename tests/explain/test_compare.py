@@ -36,6 +36,24 @@ def test_predictions_and_scores_are_those_of_the_models(comparison, pair, flats)
     assert comparison.worst.tolist() == worst.tolist()
 
 
+def test_models_with_offsets_and_without_are_compared_as_they_are():
+    rng = np.random.default_rng(0)
+    X, years = rng.uniform(size=(600, 2)), rng.uniform(0.1, 5.0, size=600)
+    y = rng.poisson(years * np.exp(X[:, 0]))
+    options = {"loss": "poisson", "early_stopping": False, "random_state": 0}
+    known = TSLRegressor(1, **options).fit(X[:400], y[:400], offset=np.log(years[:400]))
+    plain = TSLRegressor(1, **options).fit(X[:400], y[:400])
+    added = np.log(years[400:])
+    own = [known.evaluate(X[400:], y[400:], offset=added), plain.evaluate(X[400:], y[400:])]
+    there = explain.compare(known, plain, X[400:], y[400:], offset=(added, None))
+    back = explain.compare(plain, known, X[400:], y[400:], offset=(None, added))
+    name = "Poisson deviance"
+    assert [scores[name] for scores in there.scores] == [one.scores[name] for one in own]
+    assert there.scores == back.scores[::-1]
+    assert there.loss_difference == pytest.approx(-back.loss_difference)
+    assert there.loss_difference > 0.0
+
+
 def test_features_explain_the_difference_exactly(comparison, pair, flats):
     X = flats[0][400:]
     own = [explain.shapley(model, X, background=X) for model in pair]

@@ -29,6 +29,13 @@ def error(model, X, y):
     return float(np.sqrt(np.mean((model.predict(X) - y) ** 2)))
 
 
+def test_a_constant_stays_where_there_was_one(two_products):
+    X, y = two_products
+    model = TSLRegressor(1, warm_start=True, main_effects=True, **FEW).fit(X, y + 5.0)
+    with pytest.raises(ValueError, match="fit_intercept must be True where warm_start goes on"):
+        model.set_params(fit_intercept=False).fit(X, y)
+
+
 @pytest.mark.parametrize("main_effects", [True, False])
 def test_more_stages_are_added_to_those_there_are(two_products, main_effects):
     X, y = two_products

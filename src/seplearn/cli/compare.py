@@ -73,7 +73,7 @@ def compare(
     y = given[0].y if wanted == (target or models[1].target_name_) else None
     if label is not None:
         y = None  # an error is of all classes
-    added = given[0].offset
+    added = given[0].offset, given[1].offset
     if output is None:
         result = compared(*shown, features, y, offset=added, models=names)
     else:

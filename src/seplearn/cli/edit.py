@@ -11,6 +11,7 @@ from seplearn.cli.cells import missing_option
 from seplearn.cli.fit import directions
 from seplearn.cli.tables import check_output, offset_column, open_model, with_target
 from seplearn.cli.text import printable, say
+from seplearn.cli.use import size_text
 from seplearn.editing import Edit
 from seplearn.editing.edit import MAIN
 from seplearn.estimators.base import SeparationEstimator
@@ -173,4 +174,4 @@ def merge(models: tuple[str, ...], weights: tuple[float, ...], reason: str, outp
     merged = merge_models(estimators, weights or None, reason=reason)
     merged.save(output)
     names = printable(", ".join(models))
-    say(f"wrote {output}, the average of {names}: {len(merged.stages_)} stages", err=True)
+    say(f"wrote {output}, the average of {names}: {size_text(merged)}", err=True)

@@ -299,15 +299,14 @@ def fit(
         _say_fit(model, "2 of 2: to all rows, for the model itself")
     data.fit(model, slice(None))
     model.offset_column_ = roles.offset
-    if share is None:
-        rows = with_target(model, validation, target, missing, roles.offset)
-        evaluation = model.evaluate(rows.features, rows.y, offset=rows.offset)
     model.set_params(verbose=0)
-    model.evaluation_ = evaluation
     assert model.provenance_ is not None  # it was fitted here
     known = model.provenance_
     origin["n_left_out"] = data.n_in_table - known.n_rows
     model.provenance_ = replace(known, **origin)
+    if share is None:
+        evaluation = _error_on(validation, model, roles, output)
+    model.evaluation_ = evaluation
     if output is not None:
         model.save(output)
     _print_summary(model, data, evaluation, validation if share is None else "rows held out")
@@ -378,9 +377,12 @@ def _fit_parts(
     features = [n for n in files.names if n not in (*roles.no_features, *roles.exclude)]
     if share is None:
         others = [] if roles.offset is None else [roles.offset.name]
-        check_columns(validation, [roles.target, *features, *others], column_names(validation))
+        held_out = column_names(_in_a_file(validation))
+        check_columns(validation, [roles.target, *features, *others], held_out)
     model = _estimator_of(roles, files.kind(roles.target), class_weight, parameters)
     _check_exposure(model, roles.offset)
+    if share is None:
+        _check_outcomes(validation, roles, isinstance(model, TSLClassifier))
     added: dict[str, Any] = (
         {} if roles.offset is None else {roles.offset.argument: roles.offset.name}
     )
@@ -391,8 +393,7 @@ def _fit_parts(
     assert model.provenance_ is not None  # it was fitted here
     model.provenance_ = replace(model.provenance_, **origin)
     if share is None:
-        rows = with_target(model, validation, roles.target, (), roles.offset)
-        model.evaluation_ = model.evaluate(rows.features, rows.y, offset=rows.offset)
+        model.evaluation_ = _error_on(validation, model, roles, output)
     if output is not None:
         model.save(output)
     say(f"{printable(roles.target)} from {model.n_features_in_} features\n")
@@ -577,6 +578,23 @@ def _evaluated(
     held = slice(n - n_held, n)
     table, y, weight = data.rows(held)
     return model.evaluate(table, y, weight, offset=data.offsets(held))
+
+
+def _error_on(
+    validation: str, model: TSLRegressor | TSLClassifier, roles: _Roles, output: str | None
+) -> Evaluation | ClassEvaluation:
+    """The error on another table; where it cannot be told, the model is not lost."""
+    weight = roles.weight if roles.weight in column_names(validation) else None
+    if weight != roles.weight:
+        note(f"{validation} has no column {roles.weight!r}: its rows count alike")
+    try:
+        rows = with_target(model, validation, roles.target, roles.missing, roles.offset, weight)
+        return model.evaluate(rows.features, rows.y, rows.weight, offset=rows.offset)
+    except (TypeError, ValueError):
+        if output is not None:
+            model.save(output)
+            say(f"saved to {output}, without an error on {validation}", err=True)
+        raise
 
 
 def _with_all_classes(

@@ -450,7 +450,7 @@ def info(model: str) -> None:
     target = printable(estimator.target_name_ or "a target without a name")
     reference = estimator.model_.reference
     lines = [
-        f"{type(estimator).__name__} for {target}: {_size_text(estimator)}",
+        f"{type(estimator).__name__} for {target}: {size_text(estimator)}",
         *_meaning_of_sums(estimator),
         (
             f"reference rows: {0 if reference is None else len(reference.codes)}, "
@@ -468,7 +468,8 @@ def info(model: str) -> None:
     say("\n".join([model_text(estimator), "", *lines, "", _axes_text(estimator)]))
 
 
-def _size_text(estimator: SeparationEstimator) -> str:
+def size_text(estimator: SeparationEstimator) -> str:
+    """How large a model is: its classes, stages and features."""
     features = f"{estimator.n_features_in_} features"
     several = of_several(estimator)
     if several is not None:

@@ -22,6 +22,7 @@ from seplearn.estimators.classifier import (
     class_weights,
     labels_of,
     numbered,
+    weighed_rows,
 )
 from seplearn.estimators.rows import Asked, check_callback, checked_options, fit_data
 from seplearn.estimators.tsl import check_eval_target
@@ -89,14 +90,14 @@ def _fit_classes(
     # More than one row of each, as classes have: labels that are all different look like numbers.
     classes, _ = numbered(labels_of(np.repeat(table.labels, 3)))
     estimator._check_classes(classes, asked.offset)
-    held_out = None
-    if asked.eval_set is not None:
-        held_out = class_eval_rows(asked.eval_set, schema, classes, asked.offset is not None)
+    held_out = class_eval_rows(asked.eval_set, schema, classes, asked.offset is not None)
     start = estimator._start_of_classes(schema, classes)
     parameters = estimator._class_parameters(classes)
     options, categorical = checked_options(table, parameters, asked, start)
-    table.use(classes, class_weights(estimator.class_weight, classes, table.label_counts))
+    weights = class_weights(estimator.class_weight, classes, table.label_counts)
+    table.use(classes, weights)
     check_all_weighed(np.array(sorted(table.extent.classes), dtype=np.int64), classes)
+    held_out = weighed_rows(held_out, weights)
     model, history, provenance = table.fit(categorical, options, held_out, callback)
     earlier = [] if start is None else estimator.history_
     estimator._store(schema, model, [*earlier, *history], provenance)

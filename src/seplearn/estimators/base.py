@@ -258,7 +258,13 @@ class SeparationEstimator(BaseEstimator):
         return values
 
     def select_stages(
-        self, stages: Any, X: Any = None, y: Any = None, sample_weight: Any = None
+        self,
+        stages: Any,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
     ) -> Self:
         """A smaller model made of some stages, as they are or with their lambda refitted.
 
@@ -269,9 +275,13 @@ class SeparationEstimator(BaseEstimator):
         X, y : table and target, optional
             With them the lambda and the intercept are refitted to these rows (a region, say), as
             ``scalars`` and ``fit_intercept`` tell; the curves stay, and there are no bands.
-            Without them all stays as it is and the other stages are left out.
+            Without them all stays as it is and the other stages are left out. It is done by least
+            squares, so for models of ``loss="squared_error"`` only; ``edit().recalibrate`` is for
+            all losses.
         sample_weight : array-like, optional
             Of the rows.
+        offset : array-like of shape (n,), optional
+            Added to the sums of these rows, as in ``fit``.
 
         Returns
         -------
@@ -294,20 +304,28 @@ class SeparationEstimator(BaseEstimator):
         chosen = Subject.of(self).stages(stages)
         if (X is None) != (y is None):
             raise ValueError("X and y must be given both, to refit the lambda, or neither")
-        if X is None and sample_weight is not None:
-            raise ValueError("sample_weight must come with X and y, whose rows it weighs")
+        for name, given in (("sample_weight", sample_weight), ("offset", offset)):
+            if X is None and given is not None:
+                raise ValueError(f"{name} must come with X and y, whose rows it is of")
         model = select_stages(self.model_, chosen)
         if X is not None:
-            if self.model_.link is not IDENTITY:
-                raise ValueError(
-                    "X and y must not be given: lambda are refitted by least squares, and this "
-                    f"model's sum is a {self.model_.link.scale}"
-                )
-            rows = training_rows(X, y, sample_weight)
-            data = TrainingData(model.bins, self._codes_of(rows.table), rows.y, rows.weight)
-            scalars: Any = getattr(self, "scalars", "nnls")  # SepALS has no such parameter
-            model = refit_scalars(model, data, scalars, bool(self.fit_intercept))
+            model = self._refitted(model, X, y, sample_weight, offset)
         return self._with_model(model, [])
+
+    def _refitted(
+        self, model: SeparationModel, X: Any, y: Any, sample_weight: Any, offset: Any
+    ) -> SeparationModel:
+        """The model with lambda and intercept fitted to other rows by least squares."""
+        if not isinstance(self._loss, SquaredError):
+            raise ValueError(
+                "X and y must not be given: lambda are refitted by least squares, which is not "
+                "this model's loss; edit().recalibrate(X, y) fits scales by the loss itself"
+            )
+        rows = training_rows(X, y, sample_weight, None, offset)
+        target = rows.y if rows.offset is None else rows.y - rows.offset
+        data = TrainingData(model.bins, self._codes_of(rows.table), target, rows.weight)
+        scalars: Any = getattr(self, "scalars", "nnls")  # SepALS has no such parameter
+        return refit_scalars(model, data, scalars, bool(self.fit_intercept))
 
     def _with_model(self, model: Model, history: list[StageRecord] | None = None) -> Self:
         """An estimator like this one with another model; what was measured of this one is gone."""
@@ -417,13 +435,17 @@ class SeparationEstimator(BaseEstimator):
             self.model_,
             self._schema,
             history,
-            params,
+            self._stored_parameters(params),
             self._kind,
             self.evaluation_,
             getattr(self, "classes_", None),
             self.provenance_,
         )
         write_file(path, stored)
+
+    def _stored_parameters(self, params: dict[str, Any]) -> dict[str, Any]:
+        """The parameters as a file is to have them."""
+        return params
 
     def to_dict(self) -> dict[str, Any]:
         """The model as plain numbers and lists for ``json.dump``; see ``docs/model-json.md``.

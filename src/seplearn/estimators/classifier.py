@@ -158,7 +158,8 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
             Non-negative; a weight is a number of rows.
         eval_set : pair (X, y), optional
             Rows on which the number of stages is chosen, instead of rows held out of ``X``; with
-            offsets (X, y, offset). They do not tell how certain the model may be.
+            offsets (X, y, offset). They count as their class does by ``class_weight``, and do not
+            tell how certain the model may be.
         groups : array-like of shape (n,), optional
             Rows of one group are held out together when the number of stages is chosen.
         offset : array-like of shape (n,), optional
@@ -201,9 +202,9 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         rows = rows._replace(weight=rows.weight * weights[rows.y.astype(np.int64)])
         warn_of_target(rows.table, y)
         schema = Schema.of(rows.table, name)
-        held_out = None
-        if eval_set is not None:
-            held_out = class_eval_rows(eval_set, schema, classes, offset is not None)
+        held_out = weighed_rows(
+            class_eval_rows(eval_set, schema, classes, offset is not None), weights
+        )
         provenance = Provenance.of_fit(len(rows.y), total_weight(rows.weight))
         start = self._start_of_classes(schema, classes)
         earlier = [] if start is None else self.history_
@@ -222,6 +223,14 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         parameters = self._plain_parameters() | {"loss": LOG_LOSS, "n_classes": len(classes)}
         del parameters["class_weight"]
         return parameters
+
+    def _stored_parameters(self, params: dict[str, Any]) -> dict[str, Any]:
+        """With weights by the labels themselves: a key may be another spelling, as 1 is of True."""
+        weights = params["class_weight"]
+        if not isinstance(weights, Mapping):
+            return params
+        labels = {label: label for label in self.classes_.tolist()}
+        return params | {"class_weight": {labels.get(key, key): w for key, w in weights.items()}}
 
     def _start_of_classes(self, schema: Schema, classes: NDArray[Any]) -> Any:
         """The model of the same classes that another fit goes on from, if there is one."""
@@ -311,9 +320,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         given = read_outcomes(rows, roles, spill, classes=True)
         classes, numbers = _numbered_anew(given)
         self._check_classes(classes, roles.offset)
-        held_out = None
-        if eval_set is not None:
-            held_out = class_eval_rows(eval_set, schema, classes, roles.offset is not None)
+        held_out = class_eval_rows(eval_set, schema, classes, roles.offset is not None)
         start = self._start_of_classes(schema, classes)
         outcomes = columns.used(given, spill)
         masses = np.zeros(len(classes))
@@ -332,7 +339,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         unit = options.loss_function.unit(outcomes.y, outcomes.weight, options.fit_intercept)
         model, history = fit_data(
             lambda _: stored_rows(columns, outcomes, categorical, options, unit, spill),
-            options, unit, held_out, outcomes.numbered_groups(), callback,
+            options, unit, weighed_rows(held_out, weights), outcomes.numbered_groups(), callback,
         )  # fmt: skip
         earlier = [] if start is None else self.history_
         provenance = Provenance.of_fit(len(outcomes.y), total_weight(outcomes.weight))
@@ -487,7 +494,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
 
     def _outcomes(self, y: Any) -> FloatArray:
         labels = labels_of(y, may_be_missing=True)
-        known = np.array([not is_missing(label) for label in labels.tolist()])
+        known = np.array([not is_missing(label) for label in labels.tolist()], dtype=bool)
         numbers = np.full(len(labels), np.nan)
         numbers[known] = _numbers(labels[known], self.classes_, "y")
         return numbers
@@ -533,7 +540,8 @@ def labels_of(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
         raise ValueError("fit requires y to be passed, but the target y is None")
     given = read_target(y)
     # As they are: in an array of strings a number or NaN beside them would be one more string.
-    each = np.array(given, dtype=object).ravel().tolist() if isinstance(given, list) else None
+    is_plain = isinstance(given, (list, tuple))
+    each = np.array(given, dtype=object).ravel().tolist() if is_plain else None
     values = column_or_1d(np.asarray(given), warn=True)
     known = [value for value in each or values.tolist() if not is_missing(value)]
     if len(known) < len(values):
@@ -608,8 +616,8 @@ def _numbered_anew(given: Outcomes) -> tuple[NDArray[Any], FloatArray]:
 def class_weights(given: Any, classes: NDArray[Any], masses: FloatArray) -> FloatArray:
     """A weight per class, whose rows have such a weight by themselves."""
     counts = np.where(masses > 0.0, masses, 1.0)  # a class without weight is refused later
-    if (counts % 1.0).any():  # sums of other numbers depend on their order in the last digits
-        counts = np.array([float(f"{share:.12g}") for share in counts / counts.sum()])
+    # The last digits of a sum depend on its order, and on the unit of the weights.
+    counts = np.array([float(f"{share:.12g}") for share in counts / counts.sum()])
     if given is None:
         return np.ones(len(classes))
     if isinstance(given, Mapping):
@@ -652,12 +660,19 @@ def check_all_weighed(weighed: IntArray, classes: NDArray[Any]) -> None:
 
 def class_eval_rows(
     eval_set: Any, schema: Schema, classes: NDArray[Any], with_offset: bool
-) -> EvalRows:
-    """The rows of an ``eval_set``, whose labels must be known."""
+) -> EvalRows | None:
+    """The rows of an ``eval_set``, whose labels must be known; None where there is none."""
+    if eval_set is None:
+        return None
     given = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
     if isinstance(given, (tuple, list)) and len(given) > 1:
         given = (given[0], _numbers(labels_of(given[1]), classes, "eval_set: y"), *given[2:])
     return eval_rows(given, schema, with_offset)
+
+
+def weighed_rows(rows: EvalRows | None, weights: FloatArray) -> EvalRows | None:
+    """Rows of an ``eval_set`` with the weights of their classes: what the fit is to be good at."""
+    return rows and rows._replace(weight=weights[rows.y.astype(np.int64)])
 
 
 def _numbers(labels: NDArray[Any], classes: NDArray[Any], name: str) -> FloatArray:

@@ -296,8 +296,10 @@ class _Labels:
                 f"{part.file}: column {name!r} must not have missing values, got one in row "
                 f"{part.first + int(strange[0])}"
             )
-        own = [self._number.setdefault(label, len(self._number)) for label in labels]
-        numbers: FloatArray = np.array([*own, 0], dtype=np.float64)[indices]
+        own = np.zeros(len(labels))
+        for k in np.unique(indices).tolist():  # a category may have no row, and is no class then
+            own[k] = self._number.setdefault(labels[k], len(self._number))
+        numbers: FloatArray = own[indices]
         return numbers
 
     @property

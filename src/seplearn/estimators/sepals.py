@@ -161,6 +161,10 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
     @property
     def n_sweeps_(self) -> int:
         check_is_fitted(self)
+        if not self.history_:
+            raise AttributeError(
+                "n_sweeps_ is of a fit: a model of select_stages or of merge has none"
+            )
         record = self.history_[0]
         # Files of 0.1.0 have the number in the field for the steps of a grid.
         return int(record.mean_actions if record.n_sweeps is None else record.n_sweeps)

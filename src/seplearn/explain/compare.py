@@ -187,8 +187,9 @@ def compare(
         With the columns of both models; rows that neither was fitted to.
     y : array-like of shape (n,), optional
         The target of these rows, NaN where it is not known.
-    offset : array-like of shape (n,), optional
-        Of these rows, for errors of models that were fitted with offsets; all else is without.
+    offset : array-like of shape (n,), or a tuple of two, optional
+        Of these rows, for errors of models that were fitted with offsets; all else is without. A
+        tuple has one for each model, None for a model that was fitted without.
     models : pair of str
         What to call them.
     max_curves : int
@@ -281,14 +282,29 @@ def _curves(
     return found[0], found[1]
 
 
+def _of_both(offset: Any) -> tuple[Any, Any]:
+    """The offsets of either model: two of them, or the same for both."""
+    is_pair = isinstance(offset, tuple) and len(offset) == 2
+    if is_pair and all(own is None or np.ndim(own) > 0 for own in offset):
+        return offset[0], offset[1]
+    return offset, offset
+
+
 def _errors(models: tuple[Any, Any], X: Any, y: Any, offset: Any) -> tuple[Any, Any]:
     """Scores of both, and the paired difference of their losses."""
+    offsets = _of_both(offset)
     for name, model in zip(("first", "second"), models, strict=True):
         if not hasattr(model, "evaluate"):
             raise wrong_type(name, "an estimator where y is given", model)
-    scores = tuple(_scores(model.evaluate(X, y, offset=offset)) for model in models)
+    scores = tuple(
+        _scores(model.evaluate(X, y, offset=own))
+        for model, own in zip(models, offsets, strict=True)
+    )
     losses = [model._loss for model in models]
-    rows = [known_rows(X, model._outcomes(y), None, offset) for model in models]
+    rows = [
+        known_rows(X, model._outcomes(y), None, own)
+        for model, own in zip(models, offsets, strict=True)
+    ]
     sums = [
         m.model_.predict(m._codes_of(r.table)) + (0.0 if r.offset is None else r.offset)
         for m, r in zip(models, rows, strict=True)

@@ -85,6 +85,9 @@ def _check_warm_start(options: FitOptions, eval_set: Any, groups: Any) -> None:
     if options.main_effects is False and any(one.effects is not None for one in models):
         rule = "not be False where warm_start goes on from a model that has some"
         raise ValueError(f"main_effects must {rule}, got {options.main_effects!r}")
+    if not options.fit_intercept and any(one.intercept != 0.0 for one in models):
+        rule = "be True where warm_start goes on from a model with a constant"
+        raise ValueError(f"fit_intercept must {rule}, got {options.fit_intercept!r}")
     if any(stage.kind in ("signed", "same side") for one in models for stage in one.stages):
         raise ValueError(
             "warm_start=True needs a model with refine='joint' to go on from, got one of "
@@ -115,11 +118,11 @@ def make_validation(
 ) -> Validation:
     """What the number of stages is chosen by; groups are of the rows that are looked at."""
     if held_out is not None:
-        table, columns, y, offset = held_out
+        table, columns, y, offset, weight = held_out
         codes = data.bins.codes(table, columns)
         loss = options.measure(data.some.target, data.some.weight)
-        target, weight = unit.measured(y), np.ones(len(y))
-        return Validation(eval_set=HeldOut(codes, target, weight, offset / unit.scale, loss))
+        rows = HeldOut(codes, unit.measured(y), weight, offset / unit.scale, loss)
+        return Validation(eval_set=rows)
     if options.early_stopping == "auto":
         chooses = data.mass >= FEWEST_ROWS  # a row of weight 2 is two rows
         chooses &= options.start is None  # which may have seen all rows

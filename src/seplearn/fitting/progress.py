@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeAlias
 
+import numpy as np
 from tqdm.auto import tqdm
 
 from seplearn.model.record import StageRecord
@@ -119,7 +120,8 @@ class Progress:
         self._loss = ("loss", record.loss) if held_out is None else ("held-out loss", held_out)
         if self._callback is None:
             return False
-        return self._callback(stage.scaled(self._to_y[0]), record) is True
+        answer = self._callback(stage.scaled(self._to_y[0]), record)
+        return isinstance(answer, (bool, np.bool_)) and bool(answer)
 
     @property
     def _left(self) -> str:

@@ -50,9 +50,9 @@ class Huber(Loss):
         """The mean with Huber's weights, found step by step from the median."""
         target = target - offset
         level = weighted_median(target, weight)
+        own = self.suited_to(target, weight)
         for _ in range(_LOCATION_STEPS):
-            own = self.suited_to(target, weight)._weights(target - level, weight)
-            level = float(np.average(target, weights=own))
+            level = float(np.average(target, weights=own._weights(target - level, weight)))
         return level
 
     def working(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> Working:

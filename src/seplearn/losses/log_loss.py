@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.optimize import brentq
 
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses.base import (
@@ -20,7 +21,6 @@ from seplearn.losses.base import (
 from seplearn.losses.links import LOGIT, Link
 from seplearn.table.training import TargetUnit
 
-_NEWTON_STEPS = 50
 # Half of it times the square of the log-odds is added to the loss of a row in sweeps. Rows that are
 # certain say nothing about how certain they are: products would send them to odds that no table
 # can show. Beyond log-odds of about seven it weighs more than what a certain row still gains.
@@ -64,17 +64,19 @@ class LogLoss(Loss):
         return max(math.sqrt(found), self.least_noise)
 
     def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
-        """The log-odds of the mean; with offsets by Newton's method."""
+        """The log-odds of the mean; with offsets, what makes the mean probability that mean."""
         mean = float(np.average(target, weights=weight))
         least = 0.5 / (float(weight.sum()) + 1.0)
         mean = min(max(mean, least), 1.0 - least)  # finite where all rows are alike
-        level = math.log(mean / (1.0 - mean)) - float(np.average(offset, weights=weight))
-        for _ in range(_NEWTON_STEPS if offset.any() else 0):
-            share = self.link.inverse(level + offset)
-            slope = float(np.average(share, weights=weight)) - mean
-            bend = float(np.average(share * (1.0 - share), weights=weight))
-            level -= min(max(slope / max(bend, 1e-12), -1.0), 1.0)
-        return level
+        level = math.log(mean / (1.0 - mean))
+        low, high = level - float(offset.max()), level - float(offset.min())
+
+        def excess(constant: float) -> float:
+            return float(np.average(self.link.inverse(constant + offset), weights=weight)) - mean
+
+        if not excess(low) < 0.0 < excess(high):  # offsets that are all alike
+            return level - float(np.average(offset, weights=weight))
+        return float(brentq(excess, low, high, xtol=1e-12))
 
     def working(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> Working:
         share = self.link.inverse(eta)

@@ -170,12 +170,13 @@ def _are_equal(cell: Any, value: Any) -> bool:
 
 
 class EvalRows(NamedTuple):
-    """What an ``eval_set`` has: a table, where its features are, a target and offsets."""
+    """What an ``eval_set`` has: a table, where its features are, a target, offsets and weights."""
 
     table: Table
     columns: list[int]
     y: FloatArray
     offset: FloatArray
+    weight: FloatArray
 
 
 def eval_rows(eval_set: Any, schema: Schema, with_offset: bool = False) -> EvalRows:
@@ -190,7 +191,7 @@ def eval_rows(eval_set: Any, schema: Schema, with_offset: bool = False) -> EvalR
         table, y = rows_with_target(*eval_set[:2])
         offset = read_offset(eval_set[2], len(y)) if with_offset else None
         added = np.zeros(len(y)) if offset is None else offset
-        return EvalRows(table, schema.columns_in(table, "eval_set"), y, added)
+        return EvalRows(table, schema.columns_in(table, "eval_set"), y, added, np.ones(len(y)))
     except ValueError as error:
         raise ValueError(f"eval_set: {error}") from error
 
