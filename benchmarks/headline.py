@@ -41,13 +41,14 @@ def lines(rows: list[Row]) -> list[str]:
         against = [_against(errors, name, rival) for rival in rivals]
         line = [PRESETS[name], *size, *against, _times(times, errors, name)]
         out.append("| " + " | ".join(line) + " |")
-    own = [row for row in rows if row["rival"] in presets and ":" not in row["problem"]]
+    shown = {*presets, *rivals}
+    own = [row for row in rows if row["rival"] in shown and ":" not in row["problem"]]
     return [f"{_about(rivals)} {FRESH.seeds(own)}", "", *out, ""]
 
 
 def _about(rivals: list[str]) -> str:
     return (
-        "**What is read beside what is claimed.** The RMSE of a preset over a rival's (geometric "
+        "**Accuracy and size of every preset.** The RMSE of a preset over a rival's (geometric "
         "mean over tables, below 1 is better for us; on how many tables ours is better), and of "
         "the same fits the medians of what there is to read: products, curves that are not flat, "
         f"such curves for each feature of the table. Rivals: {', '.join(rivals)}, all with their "

@@ -1,9 +1,9 @@
 """Exact Shapley values: ours beside the ``shap`` package's exact and permutation explainers.
 
-One model of 10 stages on 12 features, 1,000 rows to explain, 100 background rows. The three run in
-turn in one process with one thread each. shap's exact explainer evaluates all 2**12 coalitions of
-every row, so it is given the first 20 rows and its time per row is compared; the permutation
-explainer gets all rows. Values are compared on the rows they share.
+One model of at most 10 stages on 12 features, 1,000 rows to explain, 100 background rows. The
+three run in turn in one process with one thread each. shap's exact explainer evaluates all 2**12
+coalitions of every row, so it is given the first 20 rows and its time per row is compared; the
+permutation explainer gets all rows. Values are compared on the rows they share.
 
     python -m benchmarks.shapley_speed
 """

@@ -28,13 +28,14 @@ PAGES = ("fresh_splits", "paper_split", "growth")
 
 def substitutions() -> dict[str, str]:
     """Every figure that a page may name, as text."""
-    values = {"not_measured": NOT_MEASURED}
+    values: dict[str, str] = {}
     for task, protocol in TASKS.items():
         values |= _against_rivals(task, protocol)
     shapley = _json("shapley_speed")
     values["shapley_times"] = _text(shapley.get("ratio_to_exact"), ",.0f")
     values["shapley_permutation_times"] = _text(shapley.get("ratio_to_permutation"), ",.0f")
     values["shapley_difference"] = _text(shapley.get("largest_difference_to_exact"), ".0e")
+    values["shapley_stages"] = _text(shapley.get("stages"), "d")
     values["shapley_size"] = _text(shapley.get("mean_size"), ".2g")
     for n_rows in (1, 1_000, 100_000):
         values[f"onnx_times_{n_rows}"] = _onnx_times(n_rows)

@@ -121,7 +121,8 @@ explain.partial_dependence(model, ["hour", "workingday"]).plot(lines=True)
 explain.curves(model, 1).plot(features=["hour", "workingday"])
 
 # %%
-# EBM ---
+# EBM
+# ---
 #
 # An EBM has a curve for the hour, a bar for the kind of day, and a surface for the pair, which add
 # up. The curve of the hour is an average over both kinds of day, which no day is like; the surface

@@ -34,7 +34,8 @@ train, test = order[:700], order[700:]
 #
 # With everything else equal, a longer credit is not safer, and neither are instalments that take a
 # larger share of the income. ``monotonic_cst`` makes that hold exactly, for every customer, not on
-# average. The number of stages is left to held-out rows.
+# average. Held-out rows choose the number of stages, at most
+# two.
 
 started = time.process_time()
 rules = {"duration": 1, "installment_commitment": 1}
@@ -189,7 +190,7 @@ except ModuleNotFoundError:
     print("duckdb is not installed: the query is not run here")
 
 # %%
-# And because every feature acts by itself here, the model is also a **scorecard** that can be
+# Fitted without stages every feature acts by itself, and the model is a **scorecard** that can be
 # added up by hand: twenty points double the odds.
 
 additive = TSLClassifier(monotonic_cst=rules, n_stages=0, random_state=0)

@@ -2,8 +2,8 @@
 The baseline: signed products by least squares
 ==============================================
 
-``SepALSRegressor`` fits products of smooth, signed curves. On smooth functions it is hard to beat;
-its curves have no backbone and no tilt.
+``SepALSRegressor`` fits products of smooth, signed curves. With a basis and a rank that suit a
+smooth function it is hard to beat; its curves have no backbone and no tilt.
 """
 
 # %%
