@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,8 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        if target.exists():  # who may read it stays as it was
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)

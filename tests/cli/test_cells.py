@@ -17,7 +17,7 @@ import pytest
 from pyarrow import parquet
 
 from seplearn import TSLRegressor, load_model
-from seplearn.cli.cells import as_plain_text
+from seplearn.cli.cells import as_plain_text, class_texts
 from seplearn.cli.csv_text import CsvText
 from seplearn.cli.text import printable
 from seplearn.table.binning import NumericAxis
@@ -469,6 +469,27 @@ def test_an_empty_line_of_one_column_is_a_missing_cell(monkeypatch, block, endin
     read = CsvText(io.BytesIO(source), "t.csv")
     whole = pa.concat_tables([part for _, part in read.parts(["x"])])
     assert whole["x"].to_pylist() == ["1", "", "3"]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("block", [3, 4, 7, 1 << 20])
+def test_a_column_has_as_many_rows_as_its_file_has_lines(monkeypatch, block, ending):
+    monkeypatch.setattr("seplearn.cli.csv_text._BLOCK_BYTES", block)
+    source = ("x\n" + "1.5\n" * 20_000 + "\n\n\n").replace("\n", ending).encode()
+    read = CsvText(io.BytesIO(source), "t.csv")
+    assert sum(part.num_rows for _, part in read.parts(["x"])) == 20_000
+
+
+def test_a_header_may_begin_as_an_archive_does():
+    assert CsvText(io.BytesIO(b"PKW,price\n1,2\n"), "t.csv").names == ["PKW", "price"]
+    with pytest.raises(ValueError, match="looks like a spreadsheet or an archive"):
+        CsvText(io.BytesIO(b"PK\x03\x04and so on"), "t.csv")
+
+
+def test_numbers_are_classes_whatever_stands_beside_them():
+    numbers = pa.chunked_array([[1.0, float("nan"), 0.0, None]])
+    assert class_texts(numbers, ["0", "1"], False) == ["1", None, "0", None]
+    assert class_texts(pa.chunked_array([[1.0]]), ["0.5", "1.0"], False) == ["1.0"]
 
 
 def test_texts_of_a_part_of_a_table_get_memory_of_their_own():

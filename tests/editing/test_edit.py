@@ -543,3 +543,16 @@ def test_rare_levels_share_a_value():
 def test_only_a_fitted_estimator_can_be_edited():
     with pytest.raises(ValueError, match="not fitted"):
         TSLRegressor().edit()
+
+
+def test_recalibration_leaves_what_its_rows_do_not_tell_of():
+    rng = np.random.default_rng(0)
+    district = np.resize(list("ABC"), 300)
+    level = pd.Series(district).map({"A": 10.0, "B": 20.0, "C": 30.0}).to_numpy()
+    X = pd.DataFrame({"district": district})
+    options = {"n_stages": 0, "early_stopping": False, "random_state": 0}
+    fitted = TSLRegressor(**options).fit(X, level + 0.1 * rng.normal(size=300))
+    there = district == "A"
+    found = fitted.edit().recalibrate(X[there], np.full(100, 11.0)).apply(reason="dearer")
+    each = pd.DataFrame({"district": list("ABC")})
+    np.testing.assert_allclose(found.predict(each), [11.0, 21.0, 31.0], atol=0.2)

@@ -202,3 +202,19 @@ def test_too_many_bins_or_levels_are_refused(monkeypatch):
     monkeypatch.setattr("seplearn.editing.merge.MAX_LEVELS", 3)
     with pytest.raises(ValueError, match="at most 3 levels of a feature together, got 5 of 'plac"):
         merge(pair("squares"))
+
+
+def test_a_class_without_curves_keeps_as_many_replicates_as_the_others(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    y = np.digitize(X["a"], [-0.5, 0.5])
+    options: dict[str, Any] = {"n_stages": 0, "early_stopping": False, "n_bootstrap": 2}
+    models = [TSLClassifier(**options, random_state=s).fit(X, y) for s in (0, 1)]
+    flat = [
+        one.edit().flatten("a", class_=1).flatten("b", class_=1).apply(reason="r") for one in models
+    ]
+    both = merge(flat)
+    both.save(tmp_path / "both.tsl")
+    np.testing.assert_array_equal(
+        load_model(tmp_path / "both.tsl").predict_interval(X), both.predict_interval(X)
+    )

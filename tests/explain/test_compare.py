@@ -150,3 +150,13 @@ def test_bad_arguments_are_refused_in_words(pair, flats):
         explain.compare(*pair, X.drop(columns="rooms"))
     with pytest.raises(ValueError, match="max_curves must be an integer >= 0"):
         explain.compare(*pair, X, max_curves=-1)
+
+
+def test_two_quantiles_have_no_loss_in_common(flats):
+    X, y = flats
+    options = {"n_stages": 0, "loss": "quantile", "early_stopping": False, "random_state": 0}
+    low, high = (TSLRegressor(**options, quantile=q).fit(X[:400], y[:400]) for q in (0.1, 0.9))
+    there = explain.compare(low, high, X[400:], y[400:])
+    back = explain.compare(high, low, X[400:], y[400:])
+    assert there.loss == "mean squared error"
+    assert there.loss_difference == pytest.approx(-back.loss_difference)

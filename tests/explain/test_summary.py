@@ -1,13 +1,18 @@
 """The whole model in sentences: numbers against definitions, sentences against models by hand."""
 
+import re
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from seplearn import TSLRegressor, datasets, explain
+from seplearn import TSLClassifier, TSLRegressor, datasets, explain
 from seplearn.explain.signs import Factored, prediction_along, sign_change, usual_shape
+from seplearn.explain.statements import way_of
 from seplearn.model import SeparationModel
 from tests.explained import (
     assert_close,
@@ -281,3 +286,59 @@ def test_negative_predictions_without_a_common_place_are_told():
     summary = explain.summary(model)
     assert summary.has_signs
     assert "of the predictions are negative, but along no feature does" in str(summary)
+
+
+def test_a_rare_flag_is_told_as_it_is():
+    rng = np.random.default_rng(0)
+    x, flag = rng.normal(size=1000), (np.arange(1000) % 125 == 0).astype(float)
+    known = np.where(np.arange(1000) % 4 == 0, 1.0, np.nan)
+    X = pd.DataFrame({"x": x, "flag": flag, "known": known})
+    y = x + 50.0 * flag + 3.0 * (known == 1.0)
+    options = {"n_stages": 0, "early_stopping": False, "random_state": 0}
+    told = str(explain.summary(TSLRegressor(**options).fit(X, y)))
+    assert re.search(r"flag: .* It raises the prediction from \S+ at 0 to \S+ at 1\.", told)
+    assert re.search(r"known: .* for \(missing\), \S+ for 1\.", told)
+
+
+def test_numbers_of_which_one_is_infinite():
+    rng = np.random.default_rng(0)
+    far = np.where(rng.random(200) < 0.5, np.inf, 0.0)
+    X = pd.DataFrame({"far": far, "x": rng.normal(size=200)})
+    options = {"n_stages": 0, "early_stopping": False, "random_state": 0}
+    model = TSLRegressor(**options).fit(X, np.where(np.isinf(far), 5.0, -5.0))
+    assert "far" in str(explain.summary(model))
+    assert "far" in str(explain.card(model, "far"))
+
+
+@pytest.mark.parametrize(
+    ("curve", "way"),
+    [
+        ([0.2, 0.6, 1.0, 0.5, 0.0, 0.05], "raises, then lowers"),
+        ([0.8, 0.4, 0.0, 0.5, 1.0, 0.95], "lowers, then raises"),
+        ([0.0, 0.5, 1.0, 0.5, 0.0], "raises, then lowers"),
+        ([0.0, 0.5, 1.0], "raises"),
+    ],
+)
+def test_the_turn_that_is_told_is_the_larger_one(curve, way):
+    axis = SimpleNamespace(
+        kind="numeric", describe=lambda: SimpleNamespace(meanings=["range"] * len(curve))
+    )
+    bins = np.arange(len(curve))
+    one: Any = SimpleNamespace(total=1.0, alone=1.0, axis=axis, curve=np.array(curve), bins=bins)
+    assert way_of(one) == way
+
+
+def test_no_sign_is_told_where_zero_is_no_border():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1.0, 1.0, size=600)
+    X = pd.DataFrame({"x": x})
+    options = {"n_stages": 0, "early_stopping": False, "random_state": 0}
+    counts = TSLRegressor(loss="poisson", **options).fit(X, rng.poisson(np.exp(2.0 * x)))
+    assert all(one.kind != "sign" for one in explain.summary(counts).statements)
+    assert "changes its sign" not in str(explain.card(counts, "x"))
+    three = TSLClassifier(**options).fit(
+        X, np.digitize(x + 0.2 * rng.normal(size=600), [-0.3, 0.3])
+    )
+    assert all(one.kind != "sign" for one in explain.summary(three.for_class(2)).statements)
+    odds = str(explain.summary(three.for_class(2, against=0)))
+    assert "and the probability between the two crosses one half" in odds

@@ -261,3 +261,23 @@ def test_other_languages_are_refused():
         model("identity").to_source("cobol")
     with pytest.raises(TypeError, match="explain must be True or False, got 'yes'"):
         model("identity").to_source("c", explain="yes")
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no compiler of C")
+@pytest.mark.parametrize("name", ["log", "logit"])
+def test_an_offset_that_is_no_number_gives_none_in_c(name, tmp_path):
+    (tmp_path / "model.c").write_text(model(name).to_source("c"), encoding="utf-8")
+    call = "predict(&row, NAN)"
+    if name == "logit":
+        call = "(predict_proba(&row, NAN, p), isnan(p[0]) ? p[1] : 0.0)"
+    main = f"""
+#include "model.c"
+#include <stdio.h>
+static const struct row row;
+int main(void) {{ double p[2] = {{ 0.0, 0.0 }}; printf("%g", p[0] + {call}); return 0; }}
+"""
+    (tmp_path / "main.c").write_text(main, encoding="utf-8")
+    command = [COMPILER, "-std=c99", "main.c", "-o", "main", "-lm"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
+    assert "nan" in done.stdout

@@ -314,3 +314,33 @@ def test_an_offset_of_log_odds_is_a_column():
     chances = result[[f"probability of {label}" for label in fitted.classes_]]
     np.testing.assert_allclose(chances, expected, rtol=1e-9)
     assert (result["offset"] == YEARS).all()
+
+
+@pytest.mark.parametrize("dialect", list(RUN))
+def test_no_offset_is_no_prediction(dialect):
+    X, frame = given_rows()
+    unknown = frame.assign(**{"y'ears": [None, *[YEARS] * (len(X) - 1)]})
+    fitted = copy.copy(model("logit"))
+    fitted.offset_column_ = OffsetColumn("y'ears", False)
+    result = RUN[dialect](fitted.to_sql('ta"ble', dialect), unknown)
+    chances = result[[f"probability of {label}" for label in fitted.classes_]]
+    assert chances.iloc[0].isna().all()
+    assert pd.isna(result["prediction"][0])
+    assert chances[1:].notna().all(axis=None)
+    counted = copy.copy(model("log"))
+    counted.offset_column_ = OffsetColumn("y'ears", True)
+    result = RUN[dialect](counted.to_sql('ta"ble', dialect), unknown)
+    assert pd.isna(result["prediction"][0])
+    assert result["prediction"][1:].notna().all()
+
+
+@pytest.mark.parametrize("dialect", list(RUN))
+def test_truth_values_may_be_numbers(dialect):
+    flags = np.resize([True, False, False], 300)
+    fitted = TSLRegressor(**QUICK).fit(pd.DataFrame({"flag": flags}), flags * 4.0)
+    expected = fitted.predict(pd.DataFrame({"flag": [1.0, 0.0]}))
+    assert np.ptp(expected) > 1
+    for kind in (float, int):
+        frame = pd.DataFrame({"flag": np.array([1, 0], dtype=kind)})
+        result = RUN[dialect](fitted.to_sql('ta"ble', dialect), frame)
+        np.testing.assert_allclose(result["prediction"], expected, rtol=1e-9)

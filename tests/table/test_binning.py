@@ -218,3 +218,9 @@ def test_curves_are_drawn_straight_through_bins_without_rows():
     np.testing.assert_allclose(curve, expected)
     Bins(axes, np.zeros(16)).bridge_gaps(curve)  # nothing to bridge from
     np.testing.assert_allclose(curve, expected)
+
+
+def test_the_range_of_large_numbers_that_hardly_differ():
+    low, high = find_numeric_axis(1e15 + np.arange(1000.0), 255).range
+    assert low <= 1e15
+    assert 1e15 + 999.0 <= high <= 1e15 + 1100.0

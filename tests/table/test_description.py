@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seplearn.table.binning import CategoricalAxis, NumericAxis, find_edges
+from seplearn.table.binning import CategoricalAxis, NumericAxis, find_edges, find_numeric_axis
 from seplearn.table.columns import open_table
 
 
@@ -66,3 +66,12 @@ def test_an_axis_reads_its_column():
     table = open_table(np.array([[1, "u"], [None, None]], dtype=object))
     np.testing.assert_array_equal(NumericAxis(np.array([])).read(table, 0), [1.0, np.nan])
     assert CategoricalAxis(("u",)).read(table, 1) == ["u", None]
+
+
+def test_numbers_of_many_digits_are_told_apart():
+    days = 20240101.0 + np.arange(200) % 5
+    labels = find_numeric_axis(days, 255).describe().labels
+    assert labels[:5] == tuple(str(day) for day in range(20240101, 20240106))
+    seconds = 1.7e9 + np.arange(1000.0)
+    assert len(set(find_numeric_axis(seconds, 255).describe().labels)) == 256
+    assert find_numeric_axis(np.arange(200.0) / 3.0, 8).describe().labels[1].count("to") == 1

@@ -9,6 +9,7 @@ amounts, with a note.
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Iterable
@@ -299,8 +300,17 @@ def class_texts(column: Any, classes: Iterable[str], is_csv: bool) -> list[str |
     if is_csv:
         column = spelled_as(column, classes)
     elif pa.types.is_floating(column.type):
-        column = as_classes(column)
+        known = set(classes)
+        return [_number_as_class(value, known) for value in column.to_pylist()]
     return [None if label is None else str(label) for label in column.to_pylist()]
+
+
+def _number_as_class(value: float | None, known: set[str]) -> str | None:
+    """A number as the label that a model has for it, of which 1 and 1.0 are spellings."""
+    if value is None or math.isnan(value):
+        return None
+    whole = str(int(value)) if value.is_integer() else ""
+    return whole if whole in known else str(value)
 
 
 def spelled_as(cells: Any, known: Iterable[str]) -> Any:

@@ -21,7 +21,7 @@ _LONGEST_RECORD = 1 << 26
 _DELIMITERS = ",;\t|"
 _SAMPLE_RECORDS = 20
 _NO_TABLES = {
-    b"PK": "it looks like a spreadsheet or an archive; save the table as CSV",
+    b"PK\x03\x04": "it looks like a spreadsheet or an archive; save the table as CSV",
     b"\x1f\x8b": "it is compressed; decompress it first (zcat), or give the file by name",
     b"\xff\xfe": "it is UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "it is UTF-16 text; save it as UTF-8",
@@ -99,6 +99,8 @@ class CsvText:
         while not (end or self._at_end):
             self._read_on(f"row {row}")
             end = self._records.end(self._ahead)
+            if self._has_one_column and not self._at_end:
+                end = _before_empty_lines(self._ahead[:end])
         if self._at_end and self._ahead:
             end = len(self._ahead)
             if self._records.end(self._ahead + b"\n") <= end:
@@ -200,10 +202,18 @@ class _Records:
 
     def end(self, block: bytes) -> int:
         """The end of the last record that is whole."""
+        block = block.removesuffix(b"\r")  # a line feed that belongs to it may be about to come
         if b'"' not in block:
             return max(block.rfind(b"\n"), block.rfind(b"\r")) + 1
         found = self._all.match(block)
         return 0 if found is None else found.end()
+
+
+def _before_empty_lines(block: bytes) -> int:
+    """Where the last line ends that is not empty; those behind it may be the end of the file."""
+    lines = block.rstrip(b"\r\n")
+    rest = block[len(lines) :]
+    return len(lines) + (2 if rest.startswith(b"\r\n") else 1) if lines else 0
 
 
 def _delimiter(text: str) -> str:

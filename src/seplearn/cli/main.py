@@ -41,7 +41,9 @@ class _OneLineErrors(click.Group):
             raise
         except MemoryError:
             raise _Failure("not enough memory for this table") from None
-        except (ModelFormatError, ArrowException, OSError, TypeError, ValueError) as error:
+        except (
+            ModelFormatError, ArrowException, ImportError, OSError, TypeError, ValueError,
+        ) as error:  # fmt: skip
             raise _Failure(str(error) or type(error).__name__) from error
 
 

@@ -109,7 +109,7 @@ def opened(path: str) -> Iterator[OpenTable]:
 
 def _unpacked(content: BinaryIO, ending: str) -> Any:
     """What is in a file whose name ends in .gz or the like; of others the content itself."""
-    codec = _CODECS.get(ending)
+    codec = _CODECS.get(ending.lower())
     return content if codec is None else pa.CompressedInputStream(content, codec)
 
 

@@ -126,6 +126,9 @@ class _DaskEstimator:
         model, nothing = dask.delayed(self.to_local()), _of_no_rows(self._local, method)
         if not isinstance(X, da.Array):
             given = {"method": method, "model": model, "meta": _frame_of(X._meta, nothing)}
+            if isinstance(offset, da.Array):
+                columns = {"offset": _as_series(parts["offset"])}
+                given["align_dataframes"] = False
             return X.map_partitions(_predicted, *columns.values(), **given)
         predicted = dask.delayed(partial(_predicted, method=method))
         found = [
@@ -202,6 +205,15 @@ class DaskTSLClassifier(_DaskEstimator):
         """
         check_is_fitted(self._local)
         return self._lazily("predict_proba", X, offset)
+
+
+def _as_series(pieces: list[Any]) -> Any:
+    """Pieces of an array, one for every partition of a data frame, as such a frame has columns."""
+    import dask.dataframe as dd  # needs more packages than arrays do
+    import pandas as pd
+
+    made = [dask.delayed(pd.Series)(piece) for piece in pieces]
+    return dd.from_delayed(made, meta=pd.Series(dtype=np.float64), verify_meta=False)
 
 
 def _predicted(X: Any, offset: Any = None, *, method: str, model: Any) -> Any:

@@ -270,8 +270,10 @@ class Edit:
         """Fit the constant and the scales to other rows, by the model's own loss; curves stay.
 
         Every product gets a scale, and the main effects one together. No product changes its side,
-        so that constraints are kept; one that does not help gets the scale zero. Without
-        ``fit_intercept`` the constant stays. The record has the numbers found, not the rows.
+        so that constraints are kept; one that does not help gets the scale zero, one that is the
+        same for all these rows stays. Without ``fit_intercept`` the constant stays. The rows should
+        vary in what the model uses: of main effects that hardly vary the scale is a guess. The
+        record has the numbers found, not the rows.
 
         Parameters
         ----------

@@ -29,8 +29,12 @@ def merged(models: Sequence[Model], weights: Sequence[float], names: Sequence[st
     joint = _JointBins.of([model.bins for model in models], weights, names)
     classes = [model.models for model in models if isinstance(model, ClassModels)]
     if not classes:
-        return _merged([m for m in models if isinstance(m, SeparationModel)], weights, joint)
-    return ClassModels(tuple(_merged(own, weights, joint) for own in zip(*classes, strict=True)))
+        one = _merged([m for m in models if isinstance(m, SeparationModel)], weights, joint)
+        return replace(one, replicates=()) if one.is_constant else one
+    own = [_merged(models, weights, joint) for models in zip(*classes, strict=True)]
+    if all(model.is_constant for model in own):
+        own = [replace(model, replicates=()) for model in own]
+    return ClassModels(tuple(own))
 
 
 def _merged(
@@ -40,7 +44,7 @@ def _merged(
     mean = weighted_mean_model(moved, weights)
     n_replicates = {len(model.replicates) for model in models}
     replicates: tuple[SeparationModel, ...] = ()
-    if len(n_replicates) == 1 and not mean.is_constant:
+    if len(n_replicates) == 1:
         refits = zip(*(model.replicates for model in moved), strict=True)
         replicates = tuple(weighted_mean_model(own, weights) for own in refits)
     return replace(

@@ -78,7 +78,7 @@ def fitted_scales(model: SeparationModel, rows: Rows, loss: Loss, has_constant: 
         own = loss.suited_to(target - eta, rows.weight)
         response, weight = own.working(target, eta, rows.weight)
         wanted = _solved(
-            columns, Working(response - offset, weight), current[0], has_constant, is_free
+            columns, Working(response - offset, weight), current, has_constant, is_free
         )
         before = _loss(own, target, eta, rows.weight)
         # Not as a step from here: beside scales of another unit of y all its digits may be lost.
@@ -122,9 +122,13 @@ def _columns(model: SeparationModel, rows: Rows) -> tuple[FloatArray, FloatArray
 
 
 def _solved(
-    columns: FloatArray, working: Working, constant: float, has_constant: bool, is_free: bool
+    columns: FloatArray, working: Working, current: FloatArray, has_constant: bool, is_free: bool
 ) -> FloatArray:
-    """Weighted least squares of the response on a constant, if there is one to fit, and columns."""
+    """Weighted least squares of the response on a constant, if there is one to fit, and columns.
+
+    What does not vary in these rows is not known from them, and stays as it is.
+    """
+    constant, solution = float(current[0]), current[1:].copy()
     response, weight = working
     weight = weight / weight.sum()
     if not has_constant:
@@ -134,8 +138,8 @@ def _solved(
     around = columns - means
     gram = around.T @ (weight[:, None] * around)
     right = around.T @ (weight * (response - level))
-    solution = np.zeros(columns.shape[1])
     varies = np.diag(gram) > _CONSTANT * (weight @ columns**2)
+    right -= around.T @ (weight * (around[:, ~varies] @ solution[~varies]))
     if varies.any():
         solution[varies] = least_squares(gram[np.ix_(varies, varies)], right[varies], is_free)
     new_constant = level - float(means @ solution) if has_constant else constant

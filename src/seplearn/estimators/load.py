@@ -27,7 +27,8 @@ def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
     """Read an estimator that its ``save`` wrote.
 
     Loading runs no code from the file. Anything that is not a valid model file, or is damaged in a
-    single bit, raises :class:`seplearn.ModelFormatError`.
+    single bit, raises :class:`seplearn.ModelFormatError`; files of 0.1.0, which have no checksum,
+    only where what is damaged cannot be a model.
 
     Parameters
     ----------

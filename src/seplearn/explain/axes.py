@@ -12,6 +12,8 @@ from seplearn.kernels.arrays import FloatArray
 from seplearn.table.binning import Axis
 from seplearn.table.columns import Table, is_missing, level_name
 
+_LARGEST_CODE = 1e15  # a larger number is no code, nor a day
+
 _MORE_DECIMALS = 12
 _STUCK = "\N{NO-BREAK SPACE}"
 
@@ -87,4 +89,7 @@ def value_text(value: Any) -> str:
     """
     if is_missing(value):
         return "missing"
-    return f"{value:.6g}" if isinstance(value, float) else level_name(value)
+    if not isinstance(value, float):
+        return level_name(value)
+    is_code = value.is_integer() and abs(value) < _LARGEST_CODE  # or a day: 20240131
+    return f"{value:.0f}" if is_code else f"{value:.6g}"

@@ -19,7 +19,7 @@ from seplearn.explain.response import Response, response_of
 from seplearn.explain.result import Explanation, band_of, distinct_names
 from seplearn.explain.sentences import NOTHING_ALONE_TEXT, turned_text
 from seplearn.explain.signs import SignChange, sign_of_curve
-from seplearn.explain.statements import NOTHING_ALONE, is_turned, way_of
+from seplearn.explain.statements import NOTHING_ALONE, is_turned, way_of, zero_is_a_border
 from seplearn.explain.subject import Subject
 from seplearn.explain.summary import FeatureSummary, summaries_of
 from seplearn.explain.tilt import places
@@ -160,7 +160,7 @@ class FeatureCard(Explanation):
             told.append(f"On average it speaks for a higher {self.quantity} {where}.")
         if is_turned(self.summary):
             told.append(turned_text(self.summary, self.quantity))
-        if self.sign is not None and self.sign.flips:
+        if self.sign is not None and self.sign.flips and zero_is_a_border(self.quantity):
             spots = " and ".join(places(self.sign.flips))
             told.append(f"The {self.quantity} itself changes its sign {spots}.")
         if self.partners:

@@ -310,7 +310,7 @@ def _errors(models: tuple[Any, Any], X: Any, y: Any, offset: Any) -> tuple[Any, 
         for m, r in zip(models, rows, strict=True)
     ]
     own = losses[0]
-    if type(own) is type(losses[1]) and own.name is not None:
+    if own == losses[1] and own.name is not None:
         name = own.name
         each = [own.of_rows(r.y, s) for r, s in zip(rows, sums, strict=True)]
     else:

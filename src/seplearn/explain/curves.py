@@ -191,6 +191,7 @@ def curves(model: Any, stage: int, level: float = 0.9) -> StageCurves:
     library = subject.schema.library
     stage_name = subject.stage_names[number]
     return StageCurves(
+        quantity=subject.quantity,
         stage=number,
         stage_name=stage_name,
         curves=tuple(

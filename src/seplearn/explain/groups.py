@@ -71,11 +71,10 @@ def _range_label(described: AxisDescription, members: IntArray) -> str:
     if first == last:
         return described.labels[first]
     if described.has_few_values:
-        return f"{described.values[first]:.6g} to {described.values[last]:.6g}"
-    lower, upper = described.lower[first], described.upper[last]
-    if lower == -np.inf:
-        return "any number" if upper == np.inf else f"below {upper:.6g}"
-    return f"{lower:.6g} and above" if upper == np.inf else f"{lower:.6g} to {upper:.6g}"
+        return f"{described.number(described.values[first])} to " + described.number(
+            described.values[last]
+        )
+    return described.range_text(first, last)
 
 
 def _of_levels(described: AxisDescription, frequencies: FloatArray) -> Groups:

@@ -126,6 +126,7 @@ def interactions(model: Any, *, background: Any = None) -> Interactions:
     with np.errstate(over="ignore"):
         variance = float(variance * np.exp(2.0 * shift))
     return Interactions(
+        quantity=subject.quantity,
         names=subject.names,
         variance=variance,
         main=main,

@@ -76,10 +76,10 @@ class Explanation:
     def _figure_html(self) -> str:
         """The figure as a picture; nothing where it cannot be drawn."""
         try:
-            figure = self.plot()
+            drawn = self.plot()._repr_png_()
         except (ImportError, ValueError):
             return ""
-        picture = base64.b64encode(figure._repr_png_()).decode("ascii")
+        picture = base64.b64encode(drawn).decode("ascii")
         source, style = f"data:image/png;base64,{picture}", "max-width: 100%; background: white"
         return f'<img alt="{type(self).__name__}" style="{style}" src="{source}">'
 

@@ -20,6 +20,7 @@ from seplearn.explain.statements import (
     SMALLEST,
     UP_AND_DOWN,
     inner_end,
+    is_score,
     is_turned,
     movers,
     pairs_together,
@@ -28,7 +29,7 @@ from seplearn.explain.statements import (
     worth_telling,
 )
 from seplearn.explain.tilt import places
-from seplearn.losses.links import LOG, LOGIT, SOFTMAX
+from seplearn.losses.links import LOG, LOGIT
 from seplearn.model.reading import brief
 
 if TYPE_CHECKING:
@@ -143,11 +144,6 @@ def _dependence(one: FeatureSummary, summary: Summary) -> str:
     )
 
 
-def is_score(quantity: str) -> bool:
-    """Whether a quantity is the score of one of several classes, which has no natural zero."""
-    return quantity.startswith(SOFTMAX.scale)
-
-
 def _times(difference: float, quantity: str) -> str:
     """What a difference of logs is on the scale that people know: a factor.
 
@@ -205,8 +201,10 @@ def _together(summary: Summary) -> tuple[str, ...]:
 
 def _meaning(summary: Summary) -> str:
     """What a change of sign is on the scale that people know."""
-    is_odds = summary.quantity.startswith(LOGIT.scale)
-    return ", and the probability crosses one half" if is_odds else ""
+    if not summary.quantity.startswith(LOGIT.scale):
+        return ""
+    between = " between the two" if " against " in summary.quantity else ""
+    return f", and the probability{between} crosses one half"
 
 
 def _signs(summary: Summary) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seplearn._numerals import count
+from seplearn.losses.links import LOG, SOFTMAX
 from seplearn.model.reading import brief, turning_points
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def statements_of(summary: Summary) -> tuple[Statement, ...]:
         Statement("together", (summary.names[first], summary.names[second]))
         for first, second in pairs_together(summary)
     ]
-    if summary.has_signs:
+    if summary.has_signs and zero_is_a_border(summary.quantity):
         said += [
             Statement("sign", (one.name,)) for one in worth_telling(summary) if one.sign is not None
         ]
@@ -119,19 +120,31 @@ def movers(summary: Summary) -> tuple[FeatureSummary, ...]:
     return worth_telling(summary)[:MOST_FEATURES]
 
 
+def is_score(quantity: str) -> bool:
+    """Whether a quantity is the score of one of several classes, which has no natural zero."""
+    return quantity.startswith(SOFTMAX.scale)
+
+
+def zero_is_a_border(quantity: str) -> bool:
+    """Whether it means something that a quantity is positive: not of logs, nor of scores."""
+    return quantity != LOG.scale and not is_score(quantity)
+
+
 def worth_telling(summary: Summary) -> tuple[FeatureSummary, ...]:
     """The features that are not too small to be told of."""
     return tuple(one for one in summary.features if one.share >= SMALLEST)
 
 
 def way_of(one: FeatureSummary) -> str:
-    """What the prediction does along a feature on average; empty for levels, which have no way."""
+    """What the prediction does along a feature on average; empty for what has no way to go."""
     if one.total > 0 and one.alone < _HARDLY_ALONE * one.total:
         return NOTHING_ALONE
-    if one.axis.kind == "categorical":
+    if one.axis.kind == "categorical" or one.axis.describe().meanings[one.bins[-1]] == "missing":
         return LEVELS
     curve, turns = one.curve, turning_points(one.curve, CALM)
     last = len(curve) - 1
+    if turns == 0 and curve[last] == curve[0]:
+        return LEVELS  # of a single value
     if turns == 0:
         return RAISES if curve[last] > curve[0] else LOWERS
     inner = inner_end(one)
@@ -141,9 +154,13 @@ def way_of(one: FeatureSummary) -> str:
 
 
 def inner_end(one: FeatureSummary) -> int | None:
-    """The place of the lowest or else highest value of a curve that is not at its ends."""
-    ends = int(np.argmin(one.curve)), int(np.argmax(one.curve))
-    return next((k for k in ends if 0 < k < len(one.curve) - 1), None)
+    """The place of the lowest or highest value of a curve, the one that is further from both ends.
+
+    None where both values are at the ends.
+    """
+    places = int(np.argmin(one.curve)), int(np.argmax(one.curve))
+    apart = [float(np.abs(one.curve[k] - one.curve[[0, -1]]).min()) for k in places]
+    return places[int(np.argmax(apart))] if max(apart) > 0.0 else None
 
 
 def turns_text(one: FeatureSummary) -> str:

@@ -366,7 +366,10 @@ def _way(curve: FloatArray) -> str:
 
 
 def _shown_bins(subject: Subject, j: int) -> IntArray:
-    """The bins with rows; of numbers, those between the outermost rows, missing values left out."""
+    """The bins with rows; of numbers, those between the outermost rows, missing values left out.
+
+    All of them where there would be nothing to compare otherwise.
+    """
     bins = subject.model.bins
     frequencies = bins.frequencies[bins.axis(j)]
     if bins.is_categorical[j]:
@@ -376,4 +379,6 @@ def _shown_bins(subject: Subject, j: int) -> IntArray:
     whole = float(below[-1]) if len(below) else 0.0
     inside = (below > _OUTERMOST * whole) & (below - ordered < (1.0 - _OUTERMOST) * whole)
     chosen = np.flatnonzero(inside & (ordered > 0))
-    return chosen if len(chosen) else np.flatnonzero(frequencies > 0)
+    if len(chosen) < 2:  # a rare flag is set in fewer rows than are left out
+        chosen = np.flatnonzero(ordered > 0)
+    return chosen if len(chosen) > 1 else np.flatnonzero(frequencies > 0)

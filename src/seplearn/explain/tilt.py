@@ -229,5 +229,6 @@ def flip_at(description: AxisDescription, b: int, upward: bool) -> Flip:
     if description.has_few_values:
         between = (float(description.values[b - 1]), float(description.values[b]))
     # Edges lie as dense as values: those in the middle tell where most values are.
-    low, high = np.quantile(description.edges[np.isfinite(description.edges)], (0.1, 0.9))
+    finite = description.edges[np.isfinite(description.edges)]
+    low, high = np.quantile(finite, (0.1, 0.9)) if len(finite) else (0.0, 0.0)
     return Flip(float(description.lower[b]), upward, between, float(high - low))

@@ -83,6 +83,9 @@ def to_scorecard(
     stages = [stage for stage in terms["stages"] if stage["products"]]
     labels = plain["classes"] or ("", "")
     total = _SUMS[plain["link"]].format(second=repr(labels[1]))
+    offset = plain["offset"]
+    if offset is not None:
+        total += f" less {'the log of ' if offset['is_exposure'] else ''}{offset['name']}"
     if all(len(_features_of(stage)) <= 1 for stage in stages):
         base, curves = _added_curves(plain, terms, stages)
         score = total

@@ -75,9 +75,10 @@ class Dialect:
         return f"({text}){self.suffix}"
 
     def between(self, low: float, expression: str, high: float) -> str:
-        """The expression, or the end that it is beyond."""
+        """The expression, or the end that it is beyond; of NULL, which some pass over, NULL."""
         inner = f"{self.greatest}({expression}, {self.real(low)})"
-        return f"{self.least}({inner}, {self.real(high)})"
+        within = f"{self.least}({inner}, {self.real(high)})"
+        return f"CASE WHEN {expression} IS NOT NULL THEN {within} END"
 
 
 def _doubled(quote: str) -> Callable[[str], str]:
@@ -376,7 +377,7 @@ def _output(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
         f"1 / (1 + exp({own.between(-LARGEST_LINKED, log_odds, LARGEST_LINKED)}))"
         for log_odds in ("total_0", "- total_0")
     ]
-    likelier = f"CASE WHEN total_0 > 0 THEN {second} ELSE {first} END"
+    likelier = f"CASE WHEN total_0 > 0 THEN {second} WHEN total_0 <= 0 THEN {first} END"
     return [("prediction", likelier), *zip(names, chances, strict=True)]
 
 
@@ -475,8 +476,10 @@ def _curve_of_levels(
 def _bins_of_texts(feature: dict[str, Any]) -> dict[str, int]:
     """The bin of every text that a column may be cast to for a level."""
     bins = level_bins(feature)
-    if feature["other_names"]:  # databases write truth values in small letters
-        return bins | {level.lower(): bins[level] for level in feature["other_names"].values()}
+    other = feature["other_names"]
+    if other:  # databases write truth values in small letters, and a float 1 as 1.0
+        spelled = {level.lower(): bins[level] for level in other.values()}
+        return bins | spelled | {f"{name}.0": bins[level] for name, level in other.items()}
     if all(re.fullmatch("-?[0-9]+", name) for name in bins):  # ... and a float 7 as 7.0
         return bins | {f"{name}.0": b for name, b in bins.items()}
     return bins

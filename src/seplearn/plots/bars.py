@@ -36,10 +36,11 @@ def bars(
     ax.set_title(title, fontsize=10)
 
 
-def name_rows(ax: Axes, names: Sequence[str], longest: int = 26) -> None:
-    """Ticks with names along the side, the first on top."""
+def name_rows(ax: Axes, names: Sequence[str], longest: int = 26, are_short: bool = False) -> None:
+    """Ticks with names along the side, the first on top; shortened here unless they are short."""
     size = 8 if len(names) <= 20 else 6.5
-    ax.set_yticks(np.arange(len(names)), short_names(names, longest), fontsize=size)
+    drawn = names if are_short else short_names(names, longest)
+    ax.set_yticks(np.arange(len(names)), drawn, fontsize=size)
     ax.set_ylim(len(names) - 0.5, -0.5)
 
 

@@ -24,6 +24,7 @@ from seplearn.plots.style import (
     STAGE_COLOURS,
     TOTAL,
     UP,
+    as_drawn,
     number,
     panels,
     short,
@@ -134,8 +135,10 @@ def _curve(ax: Axes, dependence: PartialDependence, feature: FeatureAxis, s: Par
             ax, feature, dependence.total, color=TOTAL, band=dependence.band(), baseline=mean
         )  # fmt: skip
         ax.axhline(mean, color=QUIET, linewidth=0.8, linestyle=":", zorder=0)
-        ax.set_title(f"partial dependence (dotted: mean {dependence.quantity})", fontsize=9)
-        ax.set_ylabel(dependence.quantity, fontsize=9)
+        ax.set_title(
+            f"partial dependence (dotted: mean {as_drawn(dependence.quantity)})", fontsize=9
+        )
+        ax.set_ylabel(as_drawn(dependence.quantity), fontsize=9)
     elif s == "effects":
         band = dependence.band("effects")
         draw(ax, feature, dependence.effects, color=TOTAL, band=band, baseline=0.0)
@@ -216,7 +219,7 @@ def _surface(
     inside = values[supported(dependence.support, dependence.frequencies)]
     reach = max(usual_reach(inside, centre), 0.0 if s is None else reach)
     norm = signed_norm(reach, centre)
-    label = dependence.quantity if s is None else "contribution"
+    label = as_drawn(dependence.quantity) if s is None else "contribution"
     draw_surface(
         ax, features, values, cmap=SIGNED_MAP, norm=norm, label=label, support=dependence.support
     )
@@ -242,7 +245,7 @@ def _lines(ax: Axes, dependence: PartialDependence, features: list[FeatureAxis],
     ax.axhline(centre, color=GRID, linewidth=0.8, zorder=0)
     first.dress(ax)
     ax.set_title(title, fontsize=10)
-    ax.set_ylabel(dependence.quantity if s is None else "contribution", fontsize=9)
+    ax.set_ylabel(as_drawn(dependence.quantity) if s is None else "contribution", fontsize=9)
     style = {"title": short(second.name, 20), "title_fontsize": 7, "fontsize": 7}
     if first.is_categorical:
         ax.margins(y=0.35)

@@ -8,7 +8,7 @@ import numpy as np
 
 from seplearn.explain.ice import IndividualExpectation
 from seplearn.plots.panel import FeatureAxis, draw
-from seplearn.plots.style import DOWN, GRID, QUIET, panels, stage_title
+from seplearn.plots.style import DOWN, GRID, QUIET, as_drawn, panels, stage_title
 
 
 def plot_ice(ice: IndividualExpectation, ax: Any = None, *, centred: bool = False) -> Any:
@@ -54,10 +54,14 @@ def plot_ice(ice: IndividualExpectation, ax: Any = None, *, centred: bool = Fals
     if centred or ice.stage is not None:
         panel.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
     feature.dress(panel)
-    of = ice.quantity if ice.stage is None else stage_title(ice.stage, ice.stage_name or "", 30)
+    of = (
+        as_drawn(ice.quantity)
+        if ice.stage is None
+        else stage_title(ice.stage, ice.stage_name or "", 30)
+    )
     rows = "1 row" if len(values) == 1 else f"{len(values)} rows"
     between = " of " if ice.stage is None else "\n"
     panel.set_title(f"{of}{between}{rows}{', centred' if centred else ''}", fontsize=10)
-    panel.set_ylabel(ice.quantity if ice.stage is None else "contribution", fontsize=9)
+    panel.set_ylabel(as_drawn(ice.quantity) if ice.stage is None else "contribution", fontsize=9)
     panel.legend(frameon=False, fontsize=8)
     return shown

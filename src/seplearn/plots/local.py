@@ -19,6 +19,7 @@ from seplearn.plots.style import (
     SIGNED_MAP,
     STAGE_COLOURS,
     UP,
+    as_drawn,
     number,
     panels,
     short,
@@ -150,7 +151,7 @@ def _waterfall(ax: Axes, local: LocalExplanation, steps: list[_Step]) -> None:
     ax.axvline(0.0, color=GRID, linewidth=0.8, zorder=0)
     name_rows(ax, [*(step.name for step in steps), local.quantity], longest=36)
     tidy(ax)
-    ax.set_title(f"{local.quantity} {number(local.prediction)}", fontsize=10)
+    ax.set_title(f"{as_drawn(local.quantity)} {number(local.prediction)}", fontsize=10)
 
 
 def _write_steps(ax: Axes, steps: list[_Step], spans: FloatArray) -> None:

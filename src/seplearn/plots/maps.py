@@ -10,7 +10,7 @@ from matplotlib.colors import LogNorm
 from seplearn.explain.maps import StageMap
 from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.panel import FeatureAxis
-from seplearn.plots.style import SIGNED_MAP, SIZE_MAP, panels, stage_title
+from seplearn.plots.style import SIGNED_MAP, SIZE_MAP, panels, stage_title, unit_of
 from seplearn.plots.surface import draw_surface, signed_norm, supported
 
 
@@ -41,7 +41,7 @@ def plot_map(stage_map: StageMap, ax: Any = None) -> Any:
     axes, shown = panels(ax, 1, n_panels, (4.8 * n_panels, 3.7))
     known = supported(stage_map.support, stage_map.frequencies)
     style: Any = {"cmap": SIZE_MAP, "norm": _log_norm(stage_map.backbone[known])}
-    style |= {"label": "backbone, in the unit of y", "support": stage_map.support}
+    style |= {"label": f"backbone, {unit_of(stage_map.quantity)}", "support": stage_map.support}
     draw_surface(axes[0, 0], features, stage_map.backbone, **style)
     axes[0, 0].set_title(
         f"{stage_title(stage_map.stage, stage_map.stage_name)}\nwhere it is active", fontsize=10

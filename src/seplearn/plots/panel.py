@@ -99,7 +99,7 @@ class FeatureAxis:
             return np.arange(len(names)), names
         if description.has_few_values and description.meanings.count("range") <= _TICKED_VALUES:
             finite = description.values[np.isfinite(description.values)]
-            return finite, [f"{value:g}" for value in finite]
+            return finite, [description.number(value) for value in finite]
         return None
 
     def dress(self, ax: Axes) -> None:

@@ -76,7 +76,7 @@ def _one_row(ax: Axes, shapley: ShapleyValues, order: IntArray) -> None:
         where = value + (room if value >= 0 else -room)
         ax.text(where, row, signed_number(float(value)), va="center", ha=side, fontsize=7.5)
     ax.margins(x=0.28)
-    name_rows(ax, _with_values(shapley, order), 60)
+    name_rows(ax, _with_values(shapley, order), are_short=True)
     total = f"{number(shapley.base)} on average, here {number(float(shapley.predictions[0]))}"
     left_out = len(shapley.names) - len(order)
     ax.set_title(

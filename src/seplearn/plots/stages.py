@@ -8,7 +8,7 @@ import numpy as np
 
 from seplearn.explain.stages import StageContributions
 from seplearn.plots.bars import name_stages
-from seplearn.plots.style import DOWN, GRID, UP, panels, short, tidy
+from seplearn.plots.style import DOWN, GRID, UP, panels, short, tidy, unit_of
 
 
 def plot_stages(contributions: StageContributions, ax: Any = None) -> Any:
@@ -44,7 +44,7 @@ def plot_stages(contributions: StageContributions, ax: Any = None) -> Any:
     panel.vlines(at, 0.0, mean, colors=colors, linewidth=3)
     panel.scatter(at, mean, c=colors, s=28, label="mean", zorder=3)
     panel.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
-    panel.set_ylabel("contribution, in the unit of y", fontsize=9)
+    panel.set_ylabel(f"contribution, {unit_of(contributions.quantity)}", fontsize=9)
     where = short(contributions.region, 40) or "all rows"
     panel.set_title(f"{where} ({100 * contributions.weight:.3g} % of the rows)", fontsize=10)
     panel.legend(frameon=False, fontsize=8)

@@ -9,7 +9,7 @@ import numpy as np
 from seplearn.explain.axes import folded
 from seplearn.explain.summary import Summary
 from seplearn.plots.bars import bars
-from seplearn.plots.style import TOTAL, as_drawn, panels
+from seplearn.plots.style import TOTAL, as_drawn, panels, unit_of
 
 _LETTERS = 112  # on a line of the text
 _LINE = 0.165  # inches
@@ -44,7 +44,7 @@ def plot_summary(summary: Summary, ax: Any = None, *, max_features: int = 12) ->
     sizes = np.array([one.importance for one in features])
     bars(left, [one.name for one in features], sizes, color=TOTAL, title="importance")
     left.set_ylim(max(len(features), 4, 0.7 * len(lines) / 2) - 0.5, -0.5)
-    left.set_xlabel("mean |Shapley value|, in the unit of y", fontsize=9)
+    left.set_xlabel(f"mean |Shapley value|, {unit_of(summary.quantity)}", fontsize=9)
     right.set_axis_off()
     text = as_drawn("\n".join(lines))
     words = right.text(

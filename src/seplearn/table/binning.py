@@ -213,9 +213,11 @@ def _rounded_range(low: float, high: float) -> tuple[float, float]:
     ends = []
     for end, outwards in ((low, -1.0), (high, 1.0)):
         rounded = outwards * float(np.ceil(outwards * end / step)) * step
-        rounded = float(f"{rounded:.12g}")  # 0.3, not 0.30000000000000004
+        digits = 12 if abs(end) < 1e9 * step else 17
+        rounded = float(f"{rounded:.{digits}g}")  # 0.3, not 0.30000000000000004
         inside = outwards * rounded < outwards * end
-        ends.append(rounded + outwards * step if inside else rounded)
+        rounded = rounded + outwards * step if inside else rounded
+        ends.append(outwards * max(outwards * rounded, outwards * end))
     return ends[0], ends[1]
 
 

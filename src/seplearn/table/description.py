@@ -134,11 +134,30 @@ class AxisDescription:
         if meaning != "range":
             return f"({meaning})"
         if self.has_few_values:
-            return f"{self.values[b]:.6g}"
-        lower, upper = self.lower[b], self.upper[b]
+            return self.number(self.values[b])
+        return self.range_text(b, b)
+
+    def range_text(self, first: int, last: int) -> str:
+        """The numbers of neighbouring bins in words."""
+        lower, upper = self.lower[first], self.upper[last]
         if lower == -np.inf:
-            return "any number" if upper == np.inf else f"below {upper:.6g}"
-        return f"{lower:.6g} and above" if upper == np.inf else f"{lower:.6g} to {upper:.6g}"
+            return "any number" if upper == np.inf else f"below {self.number(upper)}"
+        if upper == np.inf:
+            return f"{self.number(lower)} and above"
+        return f"{self.number(lower)} to {self.number(upper)}"
+
+    def number(self, value: float) -> str:
+        """A number with as many digits as tell values, or ends of ranges, apart: six or more."""
+        return f"{value:.{self._digits}g}"
+
+    @cached_property
+    def _digits(self) -> int:
+        told = np.asarray(self.values if self.has_few_values else self.edges, dtype=np.float64)
+        n_different = len(np.unique(told))
+        for digits in range(6, 17):
+            if len({f"{value:.{digits}g}" for value in told.tolist()}) >= n_different:
+                return digits
+        return 17
 
 
 def _drawn_bounds(edges: FloatArray, values: FloatArray | None) -> FloatArray:

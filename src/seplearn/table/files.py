@@ -176,7 +176,7 @@ def file_paths(source: Any) -> list[Path]:
     for one in map(os.fspath, given):
         path = Path(one)
         if path.is_dir():
-            matching = sorted(p for p in path.rglob("*") if p.is_file() and p.name[0] not in "._")
+            matching = sorted(p for p in path.rglob("*") if p.is_file() and _is_shown(p, path))
         elif path.exists():
             if not path.is_file():  # a pipe or a device may never end, and is read several times
                 raise ValueError(f"files must name files, got {one!r}, a pipe or a device")
@@ -189,6 +189,11 @@ def file_paths(source: Any) -> list[Path]:
     if not found:
         raise ValueError("files must name at least one file, got none")
     return found
+
+
+def _is_shown(path: Path, folder: Path) -> bool:
+    """Whether neither a file nor a folder that it is in is hidden, as logs of a table are."""
+    return all(part[0] not in "._" for part in path.relative_to(folder).parts)
 
 
 def _of_file(path: Path) -> _Source:

@@ -151,13 +151,16 @@ double predict(const struct row *row, double offset)
 double predict(const struct row *row, double offset)
 {
     double parts[N_PARTS + 1];
-    return exp(fmin(fmax(sum_of_row(row, parts) + offset, -LARGEST_SUM), LARGEST_SUM));
+    double sum = sum_of_row(row, parts) + offset;
+    return isnan(sum) ? sum : exp(fmin(fmax(sum, -LARGEST_SUM), LARGEST_SUM));
 }
 """,
     "logit": """
 static double probability(double log_odds)
 {
     double small = exp(-fmin(fabs(log_odds), LARGEST_SUM));
+    if (isnan(log_odds))
+        return log_odds;
     if (log_odds >= 0.0)
         return 1.0 / (1.0 + small);
     return log_odds > -LARGEST_SUM ? small / (1.0 + small) : 0.0;

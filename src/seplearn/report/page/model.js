@@ -28,6 +28,7 @@ function featureFrom(given, index, offset) {
   } else {
     feature.places = new Map(given.levels.map((level, b) => [level, b]));
     feature.rareLevels = new Set(given.rare);
+    feature.otherNames = new Map(Object.entries(given.other_names));
     feature.nOrdered = given.levels.length;
     feature.missing = feature.nOrdered + 1;
   }
@@ -108,8 +109,9 @@ function binOf(feature, value) {
   if (typeof value === "object") {
     return feature.nOrdered + { rare: 0, missing: 1, unseen: 2 }[value.is];
   }
-  if (feature.places.has(value)) return feature.places.get(value);
-  return feature.nOrdered + (feature.rareLevels.has(value) ? 0 : 2);
+  const level = feature.otherNames.get(value) ?? value;  // "1" is True where levels are truth values
+  if (feature.places.has(level)) return feature.places.get(level);
+  return feature.nOrdered + (feature.rareLevels.has(level) ? 0 : 2);
 }
 
 function productOf(stage, product, codes, ...without) {
