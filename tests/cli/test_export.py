@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import sys
 from typing import Any
 
 import numpy as np
@@ -122,3 +123,11 @@ def test_a_model_is_not_overwritten_by_its_export(files):
     done = run("export", files / "rent.tsl", "--json", "-o", files / "rent.tsl")
     assert done.exit_code == 2
     assert (files / "rent.tsl").read_bytes() == before
+
+
+def test_a_package_that_is_not_there_is_named_on_one_line(files, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    done = run("export", files / "rent.tsl", "--onnx", "-o", tmp_path / "m.onnx")
+    assert done.exit_code == 2
+    assert "to_onnx needs the package onnx" in done.stderr
+    assert "Traceback" not in done.output

@@ -319,6 +319,15 @@ def test_answers_that_take_longer_than_a_look_at_the_workers_arrive(client, tabl
         np.testing.assert_allclose(model.to_local().predict(X), expected, rtol=1e-9)
 
 
+def test_offsets_of_an_array_belong_to_the_rows_of_a_frame(client, table):
+    parts = in_parts(table)
+    model = DaskTSLRegressor(client, **PARAMETERS).fit(parts[["area"]], parts["rent"])
+    lengths = tuple(parts.map_partitions(len).compute())
+    offset = da.from_array(table["shift"].to_numpy(), chunks=(lengths,))
+    found = model.predict(parts[["area"]], offset=offset).compute()
+    np.testing.assert_array_equal(found, model.to_local().predict(table[["area"]], table["shift"]))
+
+
 def test_a_worker_that_is_killed_changes_nothing(client, table, monkeypatch):
     numbers, chosen = table[["area", "rooms"]], PARAMETERS | {"loss": "poisson"}
     expected = TSLRegressor(**chosen).fit(numbers, table["rent"], offset=table["shift"])

@@ -461,3 +461,14 @@ def test_records_of_edits_are_not_believed(edits):
 def test_what_is_no_path_is_refused_by_name(path):
     with pytest.raises(TypeError, match="path must be that of a file, as a text or a pathlib"):
         load_model(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights are those of POSIX")
+def test_who_may_read_a_file_stays_when_it_is_written_again(tmp_path):
+    X, y = datasets.masked_interaction(500, random_state=0)
+    model = TSLRegressor(1, early_stopping=False, random_state=0).fit(X, y)
+    path = tmp_path / "model.tsl"
+    model.save(path)
+    path.chmod(0o600)
+    model.save(path)
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -1,5 +1,6 @@
 """What the other figures show, on the awkward model."""
 
+import io
 import re
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import pytest
 from matplotlib.colors import Normalize, to_hex
 from matplotlib.figure import Figure
 
-from seplearn import TSLRegressor, explain
+from seplearn import TSLClassifier, TSLRegressor, explain
 from seplearn.plots.bars import heatmap
 from seplearn.plots.style import DOWN, UP
 from tests.plots.awkward import (
@@ -350,3 +351,20 @@ def test_a_model_without_stages_has_empty_roles():
     panel = explain.roles(constant).plot().axes[0]
     assert panel.texts[0].get_text() == "nothing to show"
     assert explain.importance(constant, kind="paper").plot().axes
+
+
+def test_labels_of_classes_may_have_dollars_and_units_are_those_of_the_model():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"cost$": rng.normal(size=200), "b$c": rng.normal(size=200)})
+    labels = np.where(X["cost$"] > 0.0, "A$0_$10k", "$5")
+    model = TSLClassifier(1, early_stopping=False, random_state=0).fit(X, labels)
+    for result in (
+        explain.partial_dependence(model, "cost$"),
+        explain.ice(model, "cost$"),
+        explain.local(model, X, 3),
+    ):
+        result.plot().savefig(io.BytesIO())
+    assert "log-odds" in explain.summary(model).plot().axes[0].get_xlabel()
+    assert "log-odds" in explain.stages(model).plot().axes[0].get_ylabel()
+    (name, *_) = explain.shapley(model, X[:1]).plot().axes[0].get_yticklabels()
+    assert name.get_text().startswith((r"cost\$: ", r"b\$c: "))

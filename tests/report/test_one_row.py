@@ -172,3 +172,15 @@ def test_the_range_told_is_that_of_the_curve_drawn(tmp_path, open_page):
     report.write_report(model, path)
     told = open_page(path).page.locator(".control .effect").inner_text()
     assert float(told.split(" to ")[1].replace(",", "")) < 10.0
+
+
+def test_truth_values_may_be_written_as_numbers(open_page, tmp_path):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"x": random.normal(size=300), "flag": random.random(300) < 0.5})
+    y = X["x"] + 4.0 * X["flag"]
+    model = TSLRegressor(1, early_stopping=False, random_state=0).fit(X, y)
+    report.write_report(model, tmp_path / "r.html", X.astype({"flag": int})[:20], y[:20])
+    for k in (0, 7):
+        opened = open_page(tmp_path / "r.html", fragment=f"#row={k}")
+        assert opened.exact == pytest.approx(model.predict(X)[k], rel=1e-9)
+    assert np.ptp(model.predict(X)) > 4.0
