@@ -123,8 +123,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "validation_fraction",
         0.15,
         Interval(0, 0.5, above=True),
-        "Share of the rows in each held-out part; used where there are no folds: see "
-        "``early_stopping``.",
+        "Share of the rows in each held-out part; used where there are no folds.",
     ),
     Parameter(
         "n_bootstrap",

@@ -126,7 +126,7 @@ def test_values_are_what_a_reader_would_write():
     )
     model = joint().subject
     assert explain.local(model, rows).values == ("1.23457", "0.5", "1", "never seen", "3")
-    assert explain.local(model, rows, 1).values == ("missing", "1e+09", "0", "missing", "0")
+    assert explain.local(model, rows, 1).values == ("missing", "1000000000", "0", "missing", "0")
     assert explain.local(model, rows, 2).values[3] == "moon"
     assert explain.local(model, rows).names == tuple(NAMES)
 

@@ -616,8 +616,8 @@ def _numbered_anew(given: Outcomes) -> tuple[NDArray[Any], FloatArray]:
 def class_weights(given: Any, classes: NDArray[Any], masses: FloatArray) -> FloatArray:
     """A weight per class, whose rows have such a weight by themselves."""
     counts = np.where(masses > 0.0, masses, 1.0)  # a class without weight is refused later
-    # The last digits of a sum depend on its order, and on the unit of the weights.
-    counts = np.array([float(f"{share:.12g}") for share in counts / counts.sum()])
+    if (counts % 1.0).any():  # sums of other numbers depend on their order in the last digits
+        counts = np.array([float(f"{share:.12g}") for share in counts / counts.sum()])
     if given is None:
         return np.ones(len(classes))
     if isinstance(given, Mapping):
