@@ -388,6 +388,15 @@ ROWS = np.random.default_rng(0).exponential(3.0, 20)
 SPREAD = np.tile([-1.0, 1.0], 10)  # of differences: their standard error is 1 / sqrt(20)
 
 
+def test_what_was_measured_stays_as_it_was():
+    grown = growth.Growth(False, ErrorPath([np.ones(20)], 20.0))
+    grown.fits = [SimpleNamespace(curves=["first"])]
+    grown.measure([ROWS])
+    grown.fits[0].curves.append("second")
+    grown.measure([ROWS])
+    assert grown.snapshots == [[["first"]], [["first", "second"]]]
+
+
 @pytest.mark.parametrize(("better", "taken"), [(0.22, 0), (0.23, 1), (-1.0, 0)])
 def test_a_form_is_preferred_unless_the_other_is_clearly_better(better, taken):
     pair = [growth_of(False, ROWS + better + SPREAD), growth_of(True, ROWS)]
