@@ -593,7 +593,7 @@ def _error_on(
     except (TypeError, ValueError):
         if output is not None:
             model.save(output)
-            say(f"saved to {output}, without an error on {validation}", err=True)
+            say(f"saved to {output}, but its error on {validation} is not known", err=True)
         raise
 
 

@@ -28,13 +28,12 @@ def merged(models: Sequence[Model], weights: Sequence[float], names: Sequence[st
     """The weighted average of models of the same features and link; weights sum to one."""
     joint = _JointBins.of([model.bins for model in models], weights, names)
     classes = [model.models for model in models if isinstance(model, ClassModels)]
-    if not classes:
-        one = _merged([m for m in models if isinstance(m, SeparationModel)], weights, joint)
-        return replace(one, replicates=()) if one.is_constant else one
-    own = [_merged(models, weights, joint) for models in zip(*classes, strict=True)]
-    if all(model.is_constant for model in own):
-        own = [replace(model, replicates=()) for model in own]
-    return ClassModels(tuple(own))
+    alone = [model for model in models if isinstance(model, SeparationModel)]
+    of_sums = zip(*classes, strict=True) if classes else [alone]
+    own = tuple(_merged(of_sum, weights, joint) for of_sum in of_sums)
+    if all(model.is_constant for model in own):  # nothing that a band could be of
+        own = tuple(replace(model, replicates=()) for model in own)
+    return ClassModels(own) if classes else own[0]
 
 
 def _merged(

@@ -27,9 +27,10 @@ from seplearn.explain.statements import (
     turns_text,
     way_of,
     worth_telling,
+    zero_is_a_border,
 )
 from seplearn.explain.tilt import places
-from seplearn.losses.links import LOG, LOGIT
+from seplearn.losses.links import LOGIT
 from seplearn.model.reading import brief
 
 if TYPE_CHECKING:
@@ -51,8 +52,6 @@ def told(summary: Summary) -> tuple[tuple[str, tuple[str, ...]], ...]:
         (f"Where the {summary.quantity} changes its sign{_meaning(summary)}", _signs(summary)),
         ("Whose effect is turned upside down", _turned(summary)),
     ]
-    if is_score(summary.quantity):
-        del parts[3]  # only differences of scores mean something, so that zero is no border
     if summary.unused:
         unused = listed([brief(name) for name in summary.unused], _MOST_NAMES)
         parts.append(("Not used", (f"{unused}: in no curve.",)))
@@ -208,8 +207,8 @@ def _meaning(summary: Summary) -> str:
 
 
 def _signs(summary: Summary) -> tuple[str, ...]:
-    if summary.quantity == LOG.scale:
-        return ()  # a prediction above or below one says nothing
+    if not zero_is_a_border(summary.quantity):
+        return ()
     if not summary.has_signs:
         word = "positive" if summary.negative < 0.5 else "negative"
         share = percent(max(summary.negative, 1.0 - summary.negative))

@@ -126,7 +126,11 @@ def is_score(quantity: str) -> bool:
 
 
 def zero_is_a_border(quantity: str) -> bool:
-    """Whether it means something that a quantity is positive: not of logs, nor of scores."""
+    """Whether it says something that a quantity is positive.
+
+    It does not of logs, as a prediction above one is nothing special, nor of scores of classes, of
+    which only differences mean something.
+    """
     return quantity != LOG.scale and not is_score(quantity)
 
 
@@ -154,9 +158,9 @@ def way_of(one: FeatureSummary) -> str:
 
 
 def inner_end(one: FeatureSummary) -> int | None:
-    """The place of the lowest or highest value of a curve, the one that is further from both ends.
+    """The place of a curve's lowest or highest value, whichever is further from both ends.
 
-    None where both values are at the ends.
+    None where both are at the ends, or as low and high as these.
     """
     places = int(np.argmin(one.curve)), int(np.argmax(one.curve))
     apart = [float(np.abs(one.curve[k] - one.curve[[0, -1]]).min()) for k in places]

@@ -75,7 +75,10 @@ class Dialect:
         return f"({text}){self.suffix}"
 
     def between(self, low: float, expression: str, high: float) -> str:
-        """The expression, or the end that it is beyond; of NULL, which some pass over, NULL."""
+        """The expression, or the end that it is beyond; NULL where it is NULL.
+
+        Some databases would leave NULL out of a comparison and give the end.
+        """
         inner = f"{self.greatest}({expression}, {self.real(low)})"
         within = f"{self.least}({inner}, {self.real(high)})"
         return f"CASE WHEN {expression} IS NOT NULL THEN {within} END"

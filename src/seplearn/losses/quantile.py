@@ -15,7 +15,7 @@ COVERED = "share of outcomes not above the prediction"
 _ROUNDING = 0.05  # of the corner of the loss, in robust scales of the residuals
 _REACH = 0.5  # between which outcomes their density is measured, of the share on the smaller side
 # Of what the density says: residuals of the rows fitted are smaller than those of others. With 0.5
-# small tables were followed too closely, with 1 large ones not closely enough.
+# small tables were followed too closely, with 1 real ones not closely enough.
 _OF_NOISE = 0.7
 
 

@@ -158,8 +158,9 @@ def write_comparison(
         Rows that neither model was fitted to, with the columns of both.
     y : array-like of shape (n,), optional
         The target of these rows, NaN where it is not known.
-    offset : array-like of shape (n,), optional
-        Of these rows, for errors of models that were fitted with offsets.
+    offset : array-like of shape (n,), or a tuple of two, optional
+        Of these rows, for errors of models that were fitted with offsets; a tuple has one for each
+        model.
     models : pair of str
         What to call them.
     title : str, optional
