@@ -126,7 +126,7 @@ benchmarks: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks.shapley_speed
 	$(BIN)/python -m benchmarks.onnx_speed
 	$(BIN)/python -m benchmarks.sepals --data-dir $(DATA)
-	$(BIN)/python -m benchmarks.tables
+	$(BIN)/python -m benchmarks.figures
 
 # The paper's studies: pages, figures and CSV in studies/results. Without DATA tables are OpenML's.
 studies: $(BENCH_STAMP)

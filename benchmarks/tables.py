@@ -1,7 +1,4 @@
-"""Write the figures of README and docs from the result files: none there is typed by hand.
-
-python -m benchmarks.tables
-"""
+"""The tables and sentences of README and docs, each made of one result file."""
 
 from __future__ import annotations
 
@@ -12,17 +9,7 @@ from typing import Any
 from benchmarks import headline, report
 from benchmarks.rows import Rows
 
-ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
-SUMMARY = RESULTS / "report" / "README.md"
-START = "<!-- figures: written by benchmarks/tables.py from the result files -->"
-END = "<!-- end of figures -->"
-COVERAGE_START = "<!-- coverage: written by benchmarks/tables.py -->"
-COVERAGE_END = "<!-- end of coverage -->"
-SHAPLEY_START = "<!-- shapley: written by benchmarks/tables.py -->"
-SHAPLEY_END = "<!-- end of shapley -->"
-SCALE_START = "<!-- scale: written by benchmarks/tables.py -->"
-SCALE_END = "<!-- end of scale -->"
 
 _WAYS = {"memory": "`fit`", "files": "`fit_files`", "lightgbm": "LightGBM, in memory"} | {
     f"{own}dask, {size} workers": f"{words}Dask, {size} workers"
@@ -263,30 +250,3 @@ def steadiness_table(steadiness: dict[str, Any]) -> list[str]:
             f"| {max(row['rmse']) / min(row['rmse']):.3f} |"
         )
     return lines
-
-
-def replace_between(path: Path, start: str, end: str, lines: list[str]) -> None:
-    before, rest = path.read_text(encoding="utf-8").split(start)
-    _, after = rest.split(end)
-    path.write_text(f"{before}{start}\n{chr(10).join(lines)}\n{end}{after}", encoding="utf-8")
-
-
-def readme_lines() -> list[str]:
-    """All figures of the README, without their marks."""
-    rows = Rows(RESULTS / "runs.jsonl").read()
-    return [*headline.lines(rows), *headline.other_tasks(rows)]
-
-
-def main() -> None:
-    replace_between(ROOT / "README.md", START, END, readme_lines())
-    SUMMARY.write_text("\n".join(summary_lines()) + "\n", encoding="utf-8")
-    page = ROOT / "docs" / "why-it-is-built-so.md"
-    replace_between(page, COVERAGE_START, COVERAGE_END, coverage_lines(read("coverage")))
-    page = ROOT / "docs" / "explanations.md"
-    replace_between(page, SHAPLEY_START, SHAPLEY_END, shapley_lines(read("shapley_speed")))
-    page = ROOT / "docs" / "guide" / "large-data.md"
-    replace_between(page, SCALE_START, SCALE_END, scale_table(read("scale")))
-
-
-if __name__ == "__main__":
-    main()

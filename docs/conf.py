@@ -35,10 +35,9 @@ exclude_patterns = ["_build", "_generated", "_templates", "*/*.ipynb", "*/*.py"]
 templates_path = ["_templates"]
 nitpicky = True
 
-# Figures on pages come from result files: numbers as substitutions, tables as an included page.
-myst_enable_extensions = ["colon_fence", "dollarmath", "substitution"]
+# Tables of benchmarks are pages that others include, made anew of the result files.
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
-myst_substitutions = measured.substitutions()
 measured.write_pages(HERE / "_generated")
 dependencies.write(HERE / "_generated")
 
