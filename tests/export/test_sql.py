@@ -317,9 +317,10 @@ def test_an_offset_of_log_odds_is_a_column():
 
 
 @pytest.mark.parametrize("dialect", list(RUN))
-def test_no_offset_is_no_prediction(dialect):
+@pytest.mark.parametrize("value", [None, float("inf"), -float("inf")])
+def test_no_offset_is_no_prediction(dialect, value):
     X, frame = given_rows()
-    unknown = frame.assign(**{"y'ears": [None, *[YEARS] * (len(X) - 1)]})
+    unknown = frame.assign(**{"y'ears": [value, *[YEARS] * (len(X) - 1)]})
     fitted = copy.copy(model("logit"))
     fitted.offset_column_ = OffsetColumn("y'ears", False)
     result = RUN[dialect](fitted.to_sql('ta"ble', dialect), unknown)
@@ -332,6 +333,32 @@ def test_no_offset_is_no_prediction(dialect):
     result = RUN[dialect](counted.to_sql('ta"ble', dialect), unknown)
     assert pd.isna(result["prediction"][0])
     assert result["prediction"][1:].notna().all()
+
+
+@pytest.mark.parametrize("is_exposure", [False, True])
+def test_an_offset_that_is_not_a_number_is_no_prediction(is_exposure):
+    _, frame = given_rows()
+    pa = pytest.importorskip("pyarrow", reason="DuckDB reads NaN of pandas as NULL, of Arrow not")
+    table = pa.Table.from_pandas(frame.drop(columns="y'ears"), preserve_index=False)
+    years = pa.array(np.full(len(frame), np.nan), from_pandas=False)
+    counted = copy.copy(model("log"))
+    counted.offset_column_ = OffsetColumn("y'ears", is_exposure)
+    result = duckdb_result(counted.to_sql('ta"ble', "duckdb"), table.append_column("y'ears", years))
+    assert result["prediction"].isna().all()
+    assert set(result["prediction"]) == {None}
+
+
+@pytest.mark.parametrize("dialect", list(RUN))
+@pytest.mark.parametrize("exposure", [0.0, -1.0])
+def test_no_exposure_is_no_prediction_and_other_rows_have_theirs(dialect, exposure):
+    X, frame = given_rows()
+    counted = copy.copy(model("log"))
+    counted.offset_column_ = OffsetColumn("y'ears", True)
+    rows = frame.assign(**{"y'ears": [exposure, *[YEARS] * (len(X) - 1)]})
+    result = RUN[dialect](counted.to_sql('ta"ble', dialect), rows)
+    assert pd.isna(result["prediction"][0])
+    expected = counted.predict(X, np.full(len(X), np.log(YEARS)))
+    np.testing.assert_allclose(result["prediction"][1:].astype(float), expected[1:], rtol=1e-9)
 
 
 @pytest.mark.parametrize("dialect", list(RUN))

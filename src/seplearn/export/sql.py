@@ -271,9 +271,20 @@ def _values(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
         columns.append((f"value_{j}", f"CAST({own.identifier(feature['name'])} AS {kind})"))
     offset = plain["offset"]
     if offset is not None:
-        value = f"CAST({own.identifier(offset['name'])} AS {own.number})"
-        columns.append(("offset_value", f"ln({value})" if offset["is_exposure"] else value))
+        columns.append(("offset_value", _offset(offset, own)))
     return columns
+
+
+def _offset(offset: dict[str, Any], own: Dialect) -> str:
+    """What is added to the sum; NULL where `predict` would refuse it: NaN, infinities, no exposure.
+
+    To DuckDB and PostgreSQL NaN is larger than every number.
+    """
+    value = f"CAST({own.identifier(offset['name'])} AS {own.number})"
+    largest = own.real(_LARGEST)
+    if offset["is_exposure"]:
+        return f"CASE WHEN {value} > 0 AND {value} <= {largest} THEN ln({value}) END"
+    return f"CASE WHEN {value} >= {own.real(-_LARGEST)} AND {value} <= {largest} THEN {value} END"
 
 
 def _effects(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
