@@ -248,6 +248,12 @@ def test_a_link_restores_the_state(path, open_page):
     assert again.exact == first.exact
     assert link(again) == fragment
     assert again.page.locator("[data-feature='5'] [aria-label$='is missing']").is_checked()
+    number = first.page.locator("[data-feature='0'] [type=number]")
+    first.page.locator("#row").select_option(index=5)
+    assert "&0=n" not in link(first)
+    nearly = float(number.input_value()) * (1 + 1e-10)
+    number.fill(repr(nearly))
+    assert f"&0=n{nearly!r}" in link(first)  # a change too small for its text is one
     broken = open_page(path, fragment="#row=99999&0=nowhere&4=lno+such&77=m&1=n")
     assert np.isfinite(broken.exact)
 

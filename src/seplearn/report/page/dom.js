@@ -62,6 +62,12 @@ function stateText(value) {
   return typeof value === "string" ? value : `(${value.is})`;
 }
 
+// Not by their texts, which have fewer digits than numbers have.
+function isSame(value, other) {
+  if (typeof value !== typeof other) return false;
+  return typeof value === "object" ? value.is === other.is : value === other;
+}
+
 const classNames = page.classes && page.classes.map((name) => cut(name, 30));  // of a classifier
 // The class that a probability is of, and what it is told apart from.
 const ownName = () => classNames[hasClassSums ? own.index : 1];

@@ -7,7 +7,7 @@ function writeLink() {
   if (own.index > 0) query.set("class", String(own.index));
   if (state.row !== null) query.set("row", String(page.rows[state.row].number));
   state.values.forEach((value, j) => {
-    if (stateText(value) === stateText(state.start[j]) && typeof value === typeof state.start[j]) return;
+    if (isSame(value, state.start[j])) return;
     query.set(String(j), typeof value === "object" ? WORDS[value.is]
       : typeof value === "number" ? `n${value}` : `l${value}`);
   });

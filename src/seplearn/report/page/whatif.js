@@ -178,7 +178,7 @@ function refresh() {
   for (const feature of features) {
     const control = controls[feature.index], now = state.values[feature.index];
     control.update(now, state.codes[feature.index]);
-    control.box.classList.toggle("changed", stateText(now) !== stateText(state.start[feature.index]));
+    control.box.classList.toggle("changed", !isSame(now, state.start[feature.index]));
     control.note.textContent = remark(feature, now, state.codes[feature.index]);
   }
   document.getElementById("row").value = state.row === null ? "" : String(state.row);
