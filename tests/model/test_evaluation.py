@@ -175,7 +175,7 @@ def test_a_group_without_any_count_may_yet_have_some(unit):
 def test_curves_of_classes_are_refused_for_numbers(told):
     numbers = Evaluation.of(np.arange(5.0), np.ones(5))
     for curve in (numbers.roc, numbers.precision_recall, numbers.confusion):
-        with pytest.raises(ValueError, match="for a classifier of two classes"):
+        with pytest.raises(ValueError, match="for classes; this is an evaluation of numbers"):
             curve()
     with pytest.raises(ValueError, match="never negative"):
         numbers.gain()

@@ -1,11 +1,13 @@
 """Figures of evaluations: their numbers, their words, and where they are drawn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from seplearn import plots
 from seplearn.losses import LOSSES, LogLoss
-from seplearn.model.evaluation import Evaluation
+from seplearn.model.evaluation import ClassEvaluation, Evaluation
 
 N = 300
 
@@ -75,12 +77,83 @@ def test_figures_are_drawn_where_they_are_asked_to(classes):
 
 
 def test_what_cannot_be_drawn_is_refused():
-    with pytest.raises(TypeError, match="evaluation must be an Evaluation"):
+    with pytest.raises(TypeError, match="evaluation must be what evaluate"):
         plots.plot_roc(3)
     numbers = Evaluation.of(np.arange(5.0), np.ones(5))
     plots.plot_calibration(numbers).draw_without_rendering()
-    with pytest.raises(ValueError, match="a ROC curve is for a classifier of two classes"):
+    with pytest.raises(ValueError, match="a ROC curve is for classes"):
         plots.plot_roc(numbers)
+
+
+def several(n_classes, n=400):
+    """Probabilities that are right, with an evaluation of them."""
+    rng = np.random.default_rng(n_classes)
+    shares = rng.dirichlet(np.full(n_classes, 0.3), n)
+    numbers = np.array([rng.choice(n_classes, p=share) for share in shares], dtype=float)
+    names = [f"class {k}" for k in range(n_classes)]
+    return ClassEvaluation.of(numbers, shares, classes=names)
+
+
+def test_every_class_of_several_has_its_curve():
+    result = several(3)
+    roc = plots.plot_roc(result).axes[0]
+    told = [text.get_text() for text in roc.get_legend().get_texts()]
+    areas = [one.scores["AUC"] for one in result.of_class]
+    assert told == [f"class {k}, AUC {area:.3f}" for k, area in enumerate(areas)]
+    for line, one in zip(roc.lines[1:], result.of_class, strict=True):
+        np.testing.assert_array_equal(line.get_xydata().T, one.roc())
+    pairs = plots.plot_precision_recall(result).axes[0]
+    for line, one in zip(pairs.lines, result.of_class, strict=True):
+        np.testing.assert_array_equal(line.get_xydata().T, one.precision_recall())
+    one = plots.plot_roc(result.of_class[1]).axes[0]
+    assert one.get_ylabel() == "share of class 1 called class 1"
+    assert one.get_xlabel() == "share of all others called class 1"
+
+
+def test_of_many_classes_those_told_apart_worst_are_drawn():
+    result = several(12)
+    areas = [one.scores["AUC"] for one in result.of_class]
+    worst = sorted(np.argsort(areas)[:8])
+    panel = plots.plot_roc(result).axes[0]
+    told = [text.get_text().split(",")[0] for text in panel.get_legend().get_texts()]
+    assert told == [f"class {k}" for k in worst]
+    assert "worst 8 of 12" in panel.get_title()
+
+
+@pytest.mark.parametrize(("n_classes", "n_panels"), [(3, 3), (14, 12)])
+def test_calibration_of_several_classes_has_a_panel_each(n_classes, n_panels):
+    result = several(n_classes)
+    figure = plots.plot_calibration(result)
+    drawn = [ax for ax in figure.axes if ax.axison]
+    assert len(drawn) == n_panels
+    by_name = dict(zip(result.classes, result.of_class, strict=True))
+    for panel in drawn:
+        own = by_name[panel.get_title()]
+        dots = panel.lines[-1].get_xydata().T
+        np.testing.assert_array_equal(dots, [own.predicted, own.actual])
+
+
+@pytest.mark.parametrize("n_classes", [3, 5, 14])
+def test_the_confusion_of_several_classes(n_classes):
+    result = several(n_classes)
+    panel = plots.plot_confusion(result).axes[0]
+    cells = np.array(result.confusion)
+    shown = panel.images[0].get_array()
+    np.testing.assert_allclose(shown, cells / cells.sum(axis=1, keepdims=True))
+    texts = [text.get_text().split("\n")[0] for text in panel.texts]
+    assert texts == ([] if n_classes > 12 else [f"{size:.0f}" for size in cells.ravel()])
+    assert [one.get_text() for one in panel.get_yticklabels()] == list(result.classes)
+    with pytest.raises(ValueError, match="threshold must be None for several classes"):
+        plots.plot_confusion(result, threshold=0.3)
+    with pytest.raises(ValueError, match="kept without its confusion"):
+        plots.plot_confusion(replace(result, confusion=()))
+
+
+def test_gain_is_that_of_one_class():
+    result = several(3)
+    with pytest.raises(TypeError, match=r"evaluation\.of_class\[k\]"):
+        plots.plot_gain(result)
+    plots.plot_gain(result.of_class[0]).draw_without_rendering()
 
 
 def test_rows_of_one_class_are_drawn():

@@ -487,7 +487,8 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         _check_offset(offset, len(self.classes_))
         rows = known_rows(X, self._outcomes(y), sample_weight)
         shares = class_shares(self.model_.predict(self._codes_of(rows.table)))
-        result = ClassEvaluation.of(rows.y, shares, rows.weight)
+        names = [str(label) for label in self.classes_.tolist()]
+        result = ClassEvaluation.of(rows.y, shares, rows.weight, classes=names)
         if keep:
             self.evaluation_ = result
         return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ _MOST_CUTS = 200
 _MOST_SCORES, _LONGEST_NAME = 20, 200
 _LARGEST = sys.float_info.max
 _SMALLEST_SHARE = 1e-15  # that a class is given, when its log is taken
+_OTHERS = "all others"  # of several classes, what one of them is told apart from
 
 
 class Confusion(NamedTuple):
@@ -73,7 +75,8 @@ class Evaluation:
         each the weight of the rows predicted as high or higher, and the sum of their outcomes.
         With offsets rows are ordered by their rate, and each weighs as much as its exposure.
     classes : tuple of str
-        Of a classifier: outcomes of the first are 0, of the second 1. Empty for numbers.
+        Of a classifier: outcomes of the first are 0, of the second 1. Empty for numbers. Of one
+        class of several, "all others" and its name.
 
     Examples
     --------
@@ -208,9 +211,7 @@ class Evaluation:
 
     def _check_classes(self, what: str) -> None:
         if len(self.classes) != 2 or not self.cuts:
-            raise ValueError(
-                f"{what} is for a classifier of two classes, this one predicts numbers"
-            )
+            raise ValueError(f"{what} is for classes; this is an evaluation of numbers")
 
     def to_plain(self) -> dict[str, Any]:
         """As it stands in a file."""
@@ -263,7 +264,8 @@ class ClassEvaluation:
     accuracy : float
         Share of the rows whose class was the most likely one.
     of_class : tuple of Evaluation
-        The probability of every class beside whether it happened, 1 or 0.
+        The probability of every class beside whether it happened, 1 or 0: an evaluation of this
+        class and all others.
     confusion : tuple of tuples of float
         Of the rows of every class, how many (by weight) were called each class: those that the
         most likely one is. Empty in evaluations that were kept without it.
@@ -287,6 +289,11 @@ class ClassEvaluation:
         return f"{', '.join(_score_texts(self))} on {self.n_rows:,} rows"
 
     @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes, in the order of ``of_class``."""
+        return tuple(one.classes[-1] if one.classes else "" for one in self.of_class)
+
+    @property
     def scores(self) -> dict[str, float]:
         """Log-loss and accuracy by name, as evaluations of other models have theirs."""
         return {"log-loss": self.log_loss, "accuracy": self.accuracy}
@@ -303,9 +310,17 @@ class ClassEvaluation:
 
     @staticmethod
     def of(
-        numbers: FloatArray, shares: FloatArray, weight: FloatArray | None = None
+        numbers: FloatArray,
+        shares: FloatArray,
+        weight: FloatArray | None = None,
+        *,
+        classes: Sequence[str] | None = None,
     ) -> ClassEvaluation:
-        """Compare probabilities (n, K) with the numbers of the classes that happened."""
+        """Compare probabilities (n, K) with the numbers of the classes that happened.
+
+        Without ``classes`` their numbers are their names.
+        """
+        names = range(shares.shape[1]) if classes is None else classes
         weight = np.ones(len(numbers)) if weight is None else weight
         actual, called = numbers.astype(np.int64), shares.argmax(axis=1)
         own = shares[np.arange(len(numbers)), actual]
@@ -315,8 +330,14 @@ class ClassEvaluation:
             log_loss=_mean(-np.log(np.maximum(own, _SMALLEST_SHARE)), weight),
             accuracy=_mean(right, weight),
             of_class=tuple(
-                Evaluation.of((numbers == k).astype(np.float64), log_odds, weight, loss=LogLoss())
-                for k, log_odds in enumerate(_log_odds(shares).T)
+                Evaluation.of(
+                    (numbers == k).astype(np.float64),
+                    log_odds,
+                    weight,
+                    loss=LogLoss(),
+                    classes=(_OTHERS, str(name)),
+                )
+                for k, (name, log_odds) in enumerate(zip(names, _log_odds(shares).T, strict=True))
             ),
             confusion=_pairs_counted(actual, called, weight, shares.shape[1]),
         )
