@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import signal
 import sys
+from importlib.util import find_spec
+from typing import NoReturn
 
 
 def main() -> None:
@@ -31,10 +33,16 @@ def _run() -> None:
     try:
         from seplearn.cli import command_line
     except ModuleNotFoundError as error:
-        if error.name not in ("click", "pyarrow"):
+        if error.name != "click":
             raise
-        sys.exit(f"the command line needs {error.name}: pip install 'seplearn[cli]'")
+        _say_what_is_missing("click")
+    if find_spec("pyarrow") is None:  # commands import it when they are called
+        _say_what_is_missing("pyarrow")
     command_line(prog_name="seplearn")
+
+
+def _say_what_is_missing(name: str) -> NoReturn:
+    sys.exit(f"the command line needs {name}: pip install 'seplearn[cli]'")
 
 
 if __name__ == "__main__":

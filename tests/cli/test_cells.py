@@ -19,7 +19,7 @@ from pyarrow import parquet
 from seplearn import TSLRegressor, load_model
 from seplearn.cli.cells import as_plain_text, class_texts
 from seplearn.cli.csv_text import CsvText
-from seplearn.cli.text import printable
+from seplearn.cli.lines import printable
 from seplearn.table.binning import NumericAxis
 from tests.cli.conftest import QUICK, rows, run
 

@@ -5,6 +5,8 @@ import gzip
 import json
 import os
 import re
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,8 @@ from pyarrow import parquet
 from seplearn import SepALSRegressor, TSLRegressor, datasets, explain, load_model
 from seplearn._numerals import count
 from seplearn._params import TSL_PARAMETERS
-from seplearn.cli import command_line
+from seplearn.cli.fit import fit as fit_command
+from seplearn.cli.main import _COMMANDS
 from seplearn.cli.tables import column_names
 from seplearn.kernels.rows import advance
 from tests.cli.conftest import QUICK, rows, run
@@ -124,8 +127,28 @@ def test_progress_in_lines_where_there_is_no_terminal(files):
     assert "--quiet must not be given together with --verbose" in run(*fit, *QUICK, "-v").stderr
 
 
+def test_every_command_is_listed_and_found_by_its_name():
+    told = run("--help").stdout.split("Commands:")[1]
+    assert [line.split()[0] for line in told.strip().splitlines()] == list(_COMMANDS)
+    for name in _COMMANDS:
+        done = run(name, "--help")
+        assert done.exit_code == 0
+        assert f" {name} [OPTIONS]" in done.stdout.splitlines()[0]
+    assert run("fitt").exit_code == 2
+
+
+def test_help_does_not_wait_for_what_commands_need():
+    code = (
+        "import sys; from seplearn.cli import command_line; "
+        "command_line(['--help'], standalone_mode=False); "
+        "print([m for m in ('numpy', 'numba', 'sklearn', 'pyarrow') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_options_are_the_estimators_parameters(files, tmp_path):
-    known = {p.name for p in command_line.commands["fit"].params}
+    known = {p.name for p in fit_command.params}
     elsewhere = {"categorical_features", "monotonic_cst", "keep_bags", "warm_start"}
     assert {p.name for p in TSL_PARAMETERS} - known == elsewhere
     done = run("fit", files / "flats.csv", "--target", "rent", "--exclude", "id", *QUICK,
@@ -142,7 +165,7 @@ def test_options_are_the_estimators_parameters(files, tmp_path):
     assert len(model.model_.bins.axes[1].levels) > 3
     told = " ".join(run("fit", "--help").stdout.split())
     assert "Parameters of the model" in told
-    options = {name for p in command_line.commands["fit"].params for name in p.opts}
+    options = {name for p in fit_command.params for name in p.opts}
     assert set(re.findall(r"--[a-z][a-z-]*", told)) <= options | {"--help"}
     assert "With --refine scalars each stage" in told
     assert "--early-stopping yes, --n-bootstrap and --monotone are refused" in told

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seplearn.cli.text import note
+from seplearn.cli.lines import note
 from seplearn.kernels.arrays import BoolArray
 
 # Texts that usually mean a missing value, in small letters.

@@ -8,8 +8,9 @@ import click
 
 from seplearn._numerals import count
 from seplearn.cli.cells import missing_option
+from seplearn.cli.lines import say
 from seplearn.cli.tables import feature_batches, open_model
-from seplearn.cli.text import say, shortened, wrapped_table
+from seplearn.cli.text import shortened, wrapped_table
 from seplearn.explain.drift import (
     LARGE,
     UNLIKE,

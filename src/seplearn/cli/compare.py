@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import class_views, of_several
+from seplearn.cli.lines import say
 from seplearn.cli.tables import (
     check_output,
     offset_column,
@@ -17,7 +18,7 @@ from seplearn.cli.tables import (
     open_model,
     with_target,
 )
-from seplearn.cli.text import number, say, shortened, table, wrapped
+from seplearn.cli.text import number, shortened, table, wrapped
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.explain import Comparison
 from seplearn.explain import compare as compared

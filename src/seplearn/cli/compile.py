@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from seplearn import TSLRegressor, datasets, explain
-from seplearn.cli.text import note
+from seplearn.cli.lines import note
 from seplearn.table.blocks import ROWS_PER_BLOCK
 
 # Some kernels are for bins that a byte does not tell apart, some for rows in several blocks.

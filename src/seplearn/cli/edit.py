@@ -9,8 +9,8 @@ import click
 
 from seplearn.cli.cells import missing_option
 from seplearn.cli.fit import directions
+from seplearn.cli.lines import printable, say
 from seplearn.cli.tables import check_output, offset_column, open_model, with_target
-from seplearn.cli.text import printable, say
 from seplearn.cli.use import size_text
 from seplearn.editing import Edit
 from seplearn.editing.edit import MAIN

@@ -14,20 +14,12 @@ from seplearn._numerals import count, percent
 from seplearn._rules import is_real
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
+from seplearn.cli.lines import printable, say
 from seplearn.cli.tables import (
     one_row,
     open_model,
 )
-from seplearn.cli.text import (
-    number,
-    printable,
-    say,
-    shortened,
-    signed,
-    sum_text,
-    waterfall,
-    wrapped,
-)
+from seplearn.cli.text import number, shortened, signed, sum_text, waterfall, wrapped
 from seplearn.cli.text import table as text_table
 from seplearn.estimators.base import (
     SeparationEstimator,

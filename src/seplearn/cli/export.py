@@ -9,8 +9,8 @@ import click
 import narwhals as nw
 
 from seplearn._files import replaced
+from seplearn.cli.lines import is_terminal, say
 from seplearn.cli.tables import PIPE, TableWriter, check_output, open_model
-from seplearn.cli.text import is_terminal, say
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.export.source import LANGUAGES
 from seplearn.export.sql import DIALECT_NAMES

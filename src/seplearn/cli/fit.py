@@ -39,6 +39,7 @@ from seplearn.cli.cells import (
     texts_as_missing,
     training_levels,
 )
+from seplearn.cli.lines import is_terminal, note, printable, say
 from seplearn.cli.tables import (
     PIPE,
     check_columns,
@@ -49,7 +50,7 @@ from seplearn.cli.tables import (
     read_columns,
     with_target,
 )
-from seplearn.cli.text import is_terminal, model_text, note, printable, say
+from seplearn.cli.text import model_text
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.losses import LOSSES

@@ -1,36 +1,68 @@
-"""The command ``seplearn``: the group of all commands, and ``seplearn demo``.
+"""The command ``seplearn``: the group of all commands.
 
 What goes wrong becomes one line and exit code 2.
 """
 
 from __future__ import annotations
 
+import sys
 import warnings
+from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import click
-import pyarrow as pa
-from pyarrow import ArrowException, csv
 
-from seplearn import datasets
 from seplearn._errors import ModelFormatError
-from seplearn._files import replaced
-from seplearn.cli.check import check
-from seplearn.cli.compare import compare
-from seplearn.cli.compile import compile_kernels
-from seplearn.cli.edit import edit, merge
-from seplearn.cli.explain import explain
-from seplearn.cli.export import export
-from seplearn.cli.fit import fit
-from seplearn.cli.text import note, printable
-from seplearn.cli.use import curves, evaluate, info, predict, report, summary
-from seplearn.table.columns import open_table
+from seplearn.cli.lines import note, printable
 
 
-class _OneLineErrors(click.Group):
-    """A group whose commands answer bad input with one line instead of a traceback."""
+class _Command(NamedTuple):
+    """Where a command is, and what it does in a few words."""
+
+    module: str
+    name: str
+    summary: str
+
+
+_COMMANDS = {
+    "fit": _Command("fit", "fit", "Fit a model to a table and say what it found."),
+    "predict": _Command("use", "predict", "Predict every row of a table."),
+    "evaluate": _Command("use", "evaluate", "Say how good the predictions for a table are."),
+    "check": _Command("check", "check", "Say whether new rows are like those of the fit."),
+    "summary": _Command("use", "summary", "Say in sentences what a model does."),
+    "explain": _Command("explain", "explain", "Say why a row is predicted as it is."),
+    "curves": _Command("use", "curves", "Write the curves of a model as a table."),
+    "report": _Command("use", "report", "Write a page about a model, to play with."),
+    "compare": _Command("compare", "compare", "Compare two models on the rows of a table."),
+    "export": _Command("export", "export", "Write a model for places without this library."),
+    "edit": _Command("edit", "edit", "Change a model by hand, with a record."),
+    "merge": _Command("edit", "merge", "Write the average of several models."),
+    "info": _Command("use", "info", "Say what a file of a model holds."),
+    "demo": _Command("demo", "demo", "Fit, explain and report the rents of invented flats."),
+    "compile": _Command("compile", "compile_kernels", "Compile what fits need, once."),
+}
+
+
+class _Commands(click.Group):
+    """Commands that answer bad input with one line instead of a traceback.
+
+    Each is imported when it is called: to ask for help should not take seconds.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        own = _COMMANDS[cmd_name]
+        command: click.Command = getattr(import_module(f"seplearn.cli.{own.module}"), own.name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, own.summary) for name, own in _COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -41,10 +73,14 @@ class _OneLineErrors(click.Group):
             raise
         except MemoryError:
             raise _Failure("not enough memory for this table") from None
-        except (
-            ModelFormatError, ArrowException, ImportError, OSError, TypeError, ValueError,
-        ) as error:  # fmt: skip
+        except _bad_input() as error:
             raise _Failure(str(error) or type(error).__name__) from error
+
+
+def _bad_input() -> tuple[type[Exception], ...]:
+    """What is raised for it; by Arrow too, if the command has imported it."""
+    own = (ModelFormatError, ImportError, OSError, TypeError, ValueError)
+    return (*own, sys.modules["pyarrow"].ArrowException) if "pyarrow" in sys.modules else own
 
 
 class _Failure(click.ClickException):
@@ -67,7 +103,7 @@ def _show_warning(
     note(str(message))
 
 
-@click.group(cls=_OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(version("seplearn"), prog_name="seplearn")
 def command_line() -> None:
     """Models you can read, from a table to an answer: numbers, counts and classes.
@@ -88,84 +124,3 @@ def command_line() -> None:
     Tables are CSV (also .csv.gz) or Parquet files, recognised by their content; - is a pipe. Data
     go to standard output, progress and notes to standard error.
     """  # noqa: D301
-
-
-@click.command()
-@click.option(
-    "-o", "--output", default="seplearn-demo", show_default=True, help="Folder to write to."
-)
-@click.pass_context
-def demo(ctx: click.Context, output: str) -> None:
-    """Fit, explain and report the rents of invented flats, showing every command."""
-    folder, tables = Path(output), _made_up_tables()
-    _check_folder(folder, tables["flats.csv"])
-    folder.mkdir(parents=True, exist_ok=True)
-    flats, unseen, model, page = (
-        str(folder / name) for name in ("flats.csv", "unseen.csv", "rent.tsl", "rent.html")
-    )
-    for name, content in tables.items():
-        with replaced(folder / name) as file:
-            file.write(content)
-    steps = (
-        (fit, [flats, "--target", "rent", "--stages", "4", "-o", model]),
-        (explain, [model, unseen, "--row", "3"]),
-        (report, [model, unseen, "-o", page]),
-    )
-    for command, arguments in steps:
-        click.secho(f"\n$ seplearn {command.name} {' '.join(arguments)}", bold=True)
-        with command.make_context(command.name, list(arguments), parent=ctx) as own:
-            command.invoke(own)
-    click.echo(f"\nOpen {page} in a browser, and change a flat.")
-
-
-def _check_folder(folder: Path, flats: bytes) -> None:
-    """Raise for a folder that holds anything but an earlier demo: it might be replaced."""
-    own = folder / "flats.csv"
-    is_own = own.is_file() and own.read_bytes() == flats
-    if folder.is_dir() and any(folder.iterdir()) and not is_own:
-        raise ValueError(
-            "output must be a folder that is new or empty, or that of an earlier demo, got "
-            f"{str(folder)!r}"
-        )
-
-
-def _made_up_tables() -> dict[str, bytes]:
-    """The tables to fit to and to try the model on, by the names of their files."""
-    table = _flats()
-    parts = {"flats.csv": table.slice(0, 3_000), "unseen.csv": table.slice(3_000)}
-    written = {}
-    for name, part in parts.items():
-        sink = pa.BufferOutputStream()
-        csv.write_csv(part, sink)
-        written[name] = sink.getvalue().to_pybytes()
-    return written
-
-
-def _flats() -> pa.Table:
-    X, y = datasets.rents(4_000, random_state=0)
-    table = open_table(X)
-    columns = {
-        name: table.levels(j) if table.is_categorical(j) else table.numbers(j)
-        for j, name in enumerate(table.names or ())
-    }
-    return pa.table(columns | {"rent": y.round(2)})
-
-
-for _command in (
-    fit,
-    predict,
-    evaluate,
-    check,
-    summary,
-    explain,
-    curves,
-    report,
-    compare,
-    export,
-    edit,
-    merge,
-    info,
-    demo,
-    compile_kernels,
-):
-    command_line.add_command(_command)

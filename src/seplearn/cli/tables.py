@@ -29,7 +29,7 @@ from seplearn.cli.cells import (
     texts_as_missing,
 )
 from seplearn.cli.csv_text import CsvText
-from seplearn.cli.text import is_terminal, note, printable
+from seplearn.cli.lines import is_terminal, note, printable
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.load import load_model
 from seplearn.estimators.sepals import SepALSRegressor

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
 import shutil
 import sys
 from collections.abc import Sequence
-from typing import TextIO
 
-import click
 import numpy as np
 
 from seplearn import explain
 from seplearn._numerals import count, number_text, percent
 from seplearn.cli.classes import of_several
+from seplearn.cli.lines import printable
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.class_view import ClassView
 from seplearn.estimators.classifier import TSLClassifier
@@ -30,38 +28,6 @@ _WIDEST_NAME = 40
 _MOST_MOVING = 3  # features named beside a class
 _WIDEST_CONFUSION = 8  # classes; of more the most frequent mistakes are listed
 _MOST_MISTAKES = 20
-
-# What moves the cursor, colours, hides or turns text around: control characters, marks of the
-# direction of writing, separators of lines, halves of characters.
-_NOT_SHOWN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)
-
-
-def printable(text: str) -> str:
-    r"""A text on one line that a terminal shows as it is: an escape is shown as ``\x1b``.
-
-    Examples
-    --------
-    >>> print(printable("red" + chr(27) + "[31m"))
-    red\x1b[31m
-    """
-    return _NOT_SHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
-def say(text: str, err: bool = False) -> None:
-    """Print lines, whatever names of columns or levels are in them."""
-    click.echo("\n".join(printable(line) for line in text.split("\n")), err=err)
-
-
-def note(text: str) -> None:
-    """Print a note to standard error, on one line."""
-    click.echo(f"Note: {printable(' '.join(text.split()))}", err=True)
-
-
-def is_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody looks at a stream; one that is closed is None."""
-    return stream is not None and stream.isatty()
 
 
 def number(value: float) -> str:

@@ -18,6 +18,7 @@ from seplearn._numerals import count
 from seplearn.cli.by_groups import by_groups, groups_as_json, groups_text, with_column
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
+from seplearn.cli.lines import is_terminal, printable, say
 from seplearn.cli.tables import (
     PIPE,
     Batch,
@@ -35,11 +36,8 @@ from seplearn.cli.text import (
     calibration_text,
     classes_text,
     confusion_text,
-    is_terminal,
     model_text,
     number,
-    printable,
-    say,
     shortened,
     summary_text,
 )
