@@ -78,7 +78,7 @@ class Fit:
     stages: list[Stage]
     rules: Rules
     intercept: float = 0.0
-    huber: np.ndarray | None = None  # the rows' weights in this sweep
+    weights: np.ndarray | None = None  # the rows' weights in this sweep
     effects: Effects | None = None
     offset: np.ndarray | float = 0.0
     response: np.ndarray | None = None  # what the sums are fitted to in this sweep
@@ -112,14 +112,15 @@ class Fit:
     def weigh(self):
         """The least-squares problem at the sums of this moment; it holds until the next sweep.
 
-        Of least squares Huber's weights. Of others the problem of Newton's method: the response
-        eta + gradient / curvature with the weight curvature, which is raised for a row that would
-        ask for a step of more than 100. Log-odds are held near zero by the restraint, half of it
-        times their square.
+        Of least squares Huber's outcomes, at most the threshold away. Of others the problem of
+        Newton's method: the response eta + gradient / curvature with the weight curvature, which is
+        raised for a row that would ask for a step of more than 100. Log-odds are held near zero by
+        the restraint, half of it times their square.
         """
         if self.rules.family == "squares":
-            pairs = zip(self.weight, self.residual, strict=True)
-            self.huber = np.array([naive.huber(w, r, self.rules.threshold) for w, r in pairs])
+            off, most = self.target - self.eta, self.rules.threshold
+            self.response = self.eta + np.clip(off, -most, most)
+            self.weights = self.weight
             return
         eta = self.eta
         if self.rules.family == "logistic":
@@ -131,7 +132,7 @@ class Fit:
             gradient = self.target - curvature
         curvature = np.maximum(curvature, np.abs(gradient) / 100.0)
         self.response = eta + gradient / curvature
-        self.huber = self.weight * curvature
+        self.weights = self.weight * curvature
 
     @property
     def loss(self):
@@ -147,7 +148,7 @@ class Fit:
     @property
     def mean_square(self):
         """The noise: of yes and no half-way to one, as logs, and of counts at least one."""
-        found = np.sum(self.huber * self.residual**2) / np.sum(self.weight)
+        found = np.sum(self.weights * self.residual**2) / np.sum(self.weight)
         of_odds = max(found**0.5, self.rules.least_noise)
         noise = {"squares": found, "logistic": of_odds, "poisson": max(found, 1.0)}
         return noise[self.rules.family]
@@ -226,7 +227,7 @@ def roughness(fit, learned):
                 S = naive.penalty(other.mu[j][side], other.curvature[side], *shape)
                 total += stage.curves[j][side] @ S @ stage.curves[j][side] / 2
         if fit.effects is not None and fit.effects.active[j]:
-            S = naive.penalty(learned.effects.mu[j], np.sum(learned.huber), *shape)
+            S = naive.penalty(learned.effects.mu[j], np.sum(learned.weights), *shape)
             total += fit.effects.values[j] @ S @ fit.effects.values[j] / 2
     return total
 
@@ -235,7 +236,7 @@ def move_intercept(fit):
     """The mean residual; of a loss that is no square half of it, and so on, until it falls."""
     if not fit.rules.fit_intercept:
         return
-    start, shift = fit.intercept, np.average(fit.residual, weights=fit.huber)
+    start, shift = fit.intercept, np.average(fit.residual, weights=fit.weights)
     fit.intercept = start + shift
     if fit.rules.family == "squares":
         return
@@ -268,7 +269,7 @@ def visit_effect(fit, j, noise):
         return
     before, freedom = fit.eta, effects.freedom[j]
     update_effect(fit, j, noise)
-    change = np.sum(fit.huber * (fit.eta - before) ** 2)
+    change = np.sum(fit.weights * (fit.eta - before) ** 2)
     spent = effects.freedom[j]
     is_steady = not fit.rules.learns or abs(spent - freedom) < 0.05 * spent
     if is_steady and change < fit.rules.negligible * noise:
@@ -277,7 +278,7 @@ def visit_effect(fit, j, noise):
 
 def update_effect(fit, j, noise):
     """The main effect of one axis: penalised least squares; monotone, where it must be."""
-    axis, effects, w = fit.axes[j], fit.effects, fit.huber
+    axis, effects, w = fit.axes[j], fit.effects, fit.weights
     curve, mass = effects.values[j], np.sum(w)
     S = naive.penalty(effects.mu[j], mass, axis.n_bins, axis.n_ordered)
     A = np.diag(axis_sums(axis, w)) + S
@@ -304,9 +305,11 @@ def sweep_stage(fit, stage, mean_square, inflation):
         fit.n_rested += len(own)
         return
     plus, minus = fit.products(stage)
-    if np.sum(fit.huber * (plus + minus) ** 2) < 1e-14 * np.sum(fit.weight):
+    if np.sum(fit.weights * (plus + minus) ** 2) < 1e-14 * np.sum(fit.weight):
         return
-    stage.curvature = tuple(np.sum(fit.huber * moved**2) for moved in (plus - minus, plus + minus))
+    stage.curvature = tuple(
+        np.sum(fit.weights * moved**2) for moved in (plus - minus, plus + minus)
+    )
     noise = [
         max(noise_where_large(fit, stage, moved, inflation), mean_square * inflation)
         for moved in (plus - minus, plus + minus)
@@ -320,7 +323,7 @@ def sweep_stage(fit, stage, mean_square, inflation):
             continue
         before, (beta, delta) = fit.eta, stage.curves[j]
         update_axis(fit, stage, j, energy, noise)
-        change = np.sum(fit.huber * (fit.eta - before) ** 2)
+        change = np.sum(fit.weights * (fit.eta - before) ** 2)
         beta, delta = stage.curves[j] - [beta, delta]
         factors = np.exp([beta + delta, beta - delta])
         is_near = np.all(np.abs(factors - 1.0) < 0.1)
@@ -334,11 +337,11 @@ def noise_where_large(fit, stage, moved, inflation):
     So few rows may count that the freedom of the stage's curves, half of it for each side and one
     for the scale, is a good part of them: at most half.
     """
-    share = fit.huber * moved**2
+    share = fit.weights * moved**2
     if not np.any(share > 0):
         return 0.0
     # What the loss says of a row counts twice, its weight once.
-    again = fit.huber / np.maximum(fit.weight, 1e-300)
+    again = fit.weights / np.maximum(fit.weight, 1e-300)
     carrying = np.sum(share) ** 2 / np.sum(share * again * moved**2)
     spent = min(np.sum(stage.freedom) / 2 + 1, carrying / 2)
     own = carrying / (carrying - spent)
@@ -348,7 +351,7 @@ def noise_where_large(fit, stage, moved, inflation):
 def scale_step(fit, stage, energy):
     """The bounded Gauss-Newton step of (b0, d0), halved until the exact loss does not rise."""
     plus, minus = fit.products(stage)
-    w, r = fit.huber, fit.residual
+    w, r = fit.weights, fit.residual
     design = np.stack([plus - minus, plus + minus], axis=1)
     sizes = energy * np.array([np.sum(w * plus**2), np.sum(w * minus**2)])
     both, gap = sizes.sum(), sizes[0] - sizes[1]
@@ -376,7 +379,7 @@ def scale_step(fit, stage, energy):
 def update_axis(fit, stage, j, energy, noise):
     """One block: beta and delta of a stage on one axis, then what is to be learned from them."""
     axis, mu = fit.axes[j], stage.mu[j]
-    w, r = fit.huber, fit.residual
+    w, r = fit.weights, fit.residual
     plus, minus = fit.products(stage)
     curve = stage.curves[j].ravel()
     A, S, right = naive.block_system(

@@ -92,7 +92,7 @@ def test_refining_is_sweeping_and_centring(way):
     np.testing.assert_allclose(own.values, theirs, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(own.penalties, oracle.effects.mu, rtol=1e-6)
     assert (np.abs(own.values).sum() > 0.1) == ("main_effects" in given)
-    predicted = data.target - oracle.residual
+    predicted = oracle.eta
     np.testing.assert_allclose(fit.model().predict(data.codes), predicted, rtol=1e-7)
 
 

@@ -20,12 +20,14 @@ _LOCATION_STEPS = 50
 class Huber(Loss):
     """The squared difference r^2 up to the threshold k, 2k|r| - k^2 beyond it.
 
-    It is minimised as a squared error with the weights min(1, k / |r|).
+    It is minimised as a squared error towards outcomes that are at most k away from what is
+    predicted at the moment. So a wild outcome counts for no more than k in the noise either, that
+    smoothness is learned against; with the weights min(1, k / |r|) it would count for k |r|.
     """
 
     meaning: ClassVar[str] = (
-        "the same up to a threshold k and linear beyond it, so that a row with residual r has the "
-        "weight min(1, k/abs(r)); k is 1.345 times a robust scale of the residuals"
+        "the same up to a threshold k and linear beyond it, so that a wild outcome pulls no more "
+        "than one that is k away; k is 1.345 times a robust scale of the residuals"
     )
     takes_spread: ClassVar[bool] = True
     in_paper: ClassVar[bool] = True
@@ -56,7 +58,10 @@ class Huber(Loss):
         return level
 
     def working(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> Working:
-        return Working(target, self._weights(target - eta, weight))
+        if not self._bends:
+            return Working(target, weight)
+        near: FloatArray = eta + np.clip(target - eta, -self.threshold, self.threshold)
+        return Working(near, weight)
 
     def of_rows(self, target: FloatArray, eta: FloatArray) -> FloatArray:
         off = np.abs(target - eta)

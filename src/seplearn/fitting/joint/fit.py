@@ -639,17 +639,15 @@ def make_axes(data: AllRows, options: FitOptions, hashes: RandomState) -> Axes:
 def starting_curves(
     data: AllRows, options: FitOptions, main_effects: bool, order: tuple[int, ...]
 ) -> Curves:
-    """A model without stages: zero, or for a target far from zero, or main effects, its mean.
+    """A model without stages: zero, or the best constant for a target far from it or main effects.
 
-    With a link it is the best constant: zero says nothing about a sum of curves that is a log. As
-    it is where rows only say whether they are above or below.
+    With a link it is always the best constant: zero says nothing about a sum of curves that is a
+    log. As it is where rows only say whether they are above or below.
     """
     loss, some = options.loss_function, data.some
-    if loss.link is IDENTITY and not loss.sees_sides:
-        mean = float(np.average(some.target - some.offset, weights=some.weight))
-        far = abs(mean) > _LARGEST_LEVEL or main_effects
-    else:
-        mean, far = loss.constant(some.target, some.weight, some.offset), True
+    best = loss.constant(some.target, some.weight, some.offset)
+    may_be_zero = loss.link is IDENTITY and not loss.sees_sides and not main_effects
+    far = not may_be_zero or abs(best) > _LARGEST_LEVEL
     n_axes = data.bins.n_axes
     varying = np.isin(np.arange(n_axes), order) if main_effects else np.zeros(n_axes, np.bool_)
     penalties = first_penalties(data, options)[:, 0]
@@ -660,7 +658,7 @@ def starting_curves(
         freedom=np.zeros(n_axes),
         first_penalties=penalties.copy(),
     )
-    return Curves(mean if options.fit_intercept and far else 0.0, effects)
+    return Curves(best if options.fit_intercept and far else 0.0, effects)
 
 
 def first_penalties(data: AllRows, options: FitOptions) -> FloatArray:
