@@ -402,9 +402,10 @@ CLASSIFIER_PARAMETERS: tuple[Parameter, ...] = (
         None,
         ClassWeights(),
         "What a row counts besides its ``sample_weight``, by its class: None, 'balanced' (the rows "
-        "of every class count the same in all), or a weight per class, as a dict; as of rows, "
-        "weights whose mean over all rows is below 0.5 or above 10 are divided by it. "
-        "Probabilities are then those of a table in which the classes have these shares.",
+        "of every class count the same in all), or a weight per class, as a dict. All rows "
+        "together count for the effective number of rows, (sum w)^2 / sum w^2: a few that count "
+        "much are few. Probabilities are then those of a table in which the classes have these "
+        "shares.",
     ),
 )
 

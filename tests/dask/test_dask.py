@@ -161,6 +161,17 @@ def test_classes_are_balanced_by_what_their_rows_weigh(client, tmp_path):
     assert set(pd.read_parquet(tmp_path / "out")["label"]) == {"no", "yes"}
 
 
+def test_weights_with_decimals_give_the_same_bits(table, client):
+    X, y = table[FEATURES], table["rent"]
+    for seed in range(4):  # sums by partition had another last bit with every fourth
+        weight = pd.Series(0.1 * np.random.default_rng(seed).random(len(X)), X.index, name="w")
+        expected = TSLRegressor(**PARAMETERS).fit(X, y, sample_weight=weight)
+        parts = dd.from_pandas(X.assign(rent=y, w=weight), npartitions=3)
+        model = DaskTSLRegressor(client, **PARAMETERS)
+        model.fit(parts[list(X.columns)], parts["rent"], sample_weight=parts["w"])
+        np.testing.assert_array_equal(model.to_local().predict(X), expected.predict(X))
+
+
 @pytest.fixture(params=[1, 2, 4])
 def some_workers(cluster, client, request):
     """A cluster of another size for a while."""

@@ -504,3 +504,24 @@ def test_an_eval_set_has_offsets_where_the_rows_have(shifted):
         TSLClassifier(**options).fit(X, y, offset=offset[:5])
     with pytest.raises(ValueError, match="offset must hold finite numbers"):
         model.predict_proba(X, np.full(800, np.inf))
+
+
+def test_a_rare_class_that_counts_more_is_learned():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 4))
+    log_odds = X[:, 0] + X[:, 1] * X[:, 2] - 4.0
+    y = rng.random(4000) < 1.0 / (1.0 + np.exp(-log_odds))
+    for class_weight in (None, "balanced", {False: 1, True: 50}):
+        model = TSLClassifier(class_weight=class_weight, random_state=0).fit(X, y)
+        found = np.corrcoef(model.decision_function(X), log_odds)[0, 1]
+        assert found > 0.6, class_weight
+
+
+@pytest.mark.parametrize("seed", [4, 5])
+def test_what_three_features_decide_together_is_found(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(1000, 6))
+    yes = 0.5 + 0.4 * np.prod(np.sign(X[:, :3]), axis=1)
+    y = rng.random(1000) < yes
+    model = TSLClassifier(random_state=0).fit(X, y)
+    assert np.corrcoef(model.predict_proba(X)[:, 1], yes)[0, 1] > 0.8

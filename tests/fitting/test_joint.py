@@ -172,6 +172,26 @@ def test_huber_sweeps_resist_outliers():
     assert errors[1] < 0.3 * errors[0]
 
 
+@pytest.mark.parametrize("size", [100.0, 1e4])
+def test_huber_fits_resist_outliers_of_any_size(size):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    truth = X[:, 0] + X[:, 1] * X[:, 2]
+    y = truth + 0.3 * rng.normal(size=600)
+    y[:60] += size * np.sign(rng.normal(size=60))
+    model = TSLRegressor(loss="huber", random_state=0).fit(X, y)
+    assert r2_score(truth, model.predict(X)) > 0.9
+
+
+def test_a_few_rows_of_large_weight_are_a_few_rows():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(800, 4))
+    truth = X[:, 0] + X[:, 1] * X[:, 2]
+    y, weight = truth + rng.normal(size=800), np.exp(1.5 * rng.normal(size=800))
+    model = TSLRegressor(random_state=0).fit(X, y, sample_weight=weight)
+    assert r2_score(truth, model.predict(X)) > 0.4
+
+
 @pytest.mark.parametrize("given", ["folds", "eval_set"])
 def test_outliers_do_not_choose_the_size_of_a_huber_fit(given):
     rng = np.random.default_rng(0)

@@ -9,7 +9,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from seplearn.table.training import TargetUnit, known_rows, rows_with_target, training_rows
+from seplearn.table.training import (
+    TargetUnit,
+    WeightSums,
+    WeightUnit,
+    known_rows,
+    rows_with_target,
+    training_rows,
+)
 
 X = np.arange(6.0).reshape(3, 2)
 ONES = np.ones(1000)
@@ -82,10 +89,33 @@ def test_masked_values_are_missing():
 def test_weights_of_any_size_count_rows():
     for weight in ([1e308, 1e308, 0.5e308], [5e-324, 5e-324, 1e-323]):
         rows = training_rows(X, X[:, 0], np.array(weight))
-        assert rows.weight.mean() == pytest.approx(1.0)
+        shares = np.array(weight) / max(weight)
+        effective = shares.sum() ** 2 / np.sum(shares**2)
+        assert rows.weight.sum() == pytest.approx(effective)
+        np.testing.assert_allclose(rows.weight / rows.weight.max(), shares)
+
+
+def counted(weight):
+    return WeightUnit.of(np.array(weight)).counts(np.array(weight))
+
+
+def test_whole_numbers_are_numbers_of_rows_and_others_count_as_effective_rows():
+    np.testing.assert_array_equal(counted([1.0, 20.0, 0.0, 3.0]), [1.0, 20.0, 0.0, 3.0])
+    np.testing.assert_array_equal(counted([0.7, 0.5, 0.9]), [0.7, 0.5, 0.9])  # effective: 2.84
+    np.testing.assert_allclose(counted([1.5, 20.0, 0.0, 3.0]).sum(), 24.5**2 / 411.25)
+    np.testing.assert_allclose(counted([10.0, 200.0, 30.0]).sum(), 240.0**2 / 41000.0)
+    np.testing.assert_array_equal(counted([0.2, 0.2, 0.2]), [1.0, 1.0, 1.0])
+
+
+def test_the_unit_of_weights_is_the_same_however_rows_are_divided():
+    weight = np.exp(3.0 * np.random.default_rng(0).normal(size=5000))
+    largest = weight.max()
+    for parts in (2, 7, 100):
+        own = [WeightSums.of(part, largest) for part in np.array_split(weight[::-1], parts)]
+        assert WeightUnit.joined(largest, own) == WeightUnit.of(weight)
 
 
 def test_a_weight_that_is_nothing_beside_another_leaves_no_row():
     rows = training_rows(X, X[:, 0], np.array([1e290, 1e-290, 3e290]))
-    np.testing.assert_allclose(rows.weight, [0.5, 1.5])
+    np.testing.assert_allclose(rows.weight, [0.4, 1.2])
     assert rows.table.n_rows == 2

@@ -150,11 +150,10 @@ class ClusterTable:
 
     def use(self, classes: Any, weights: FloatArray) -> None:
         """Leave out rows of weight zero; number classes, which have weights of their own."""
-        found = self._tasks.results(
-            partial(partitions.positive_weights, largest=self._largest_weight), self._parts
+        sums = self._tasks.results(
+            partial(partitions.weight_sums, largest=self._largest_weight), self._parts
         )
-        total, count = np.sum(found, axis=0)
-        unit = WeightUnit(self._largest_weight, float(total / count))
+        unit = WeightUnit.joined(self._largest_weight, sums)
         use = partial(partitions.used_rows, unit=unit, classes=classes, weights=weights)
         self._used = self._tasks.map(use, self._parts)
         extents: list[Extent] = self._tasks.results(

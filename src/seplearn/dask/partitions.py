@@ -17,7 +17,7 @@ from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.table.binning import Axis, code_type
 from seplearn.table.columns import Table, open_table, read_target
 from seplearn.table.summaries import Summary, add_rows, empty_summaries, merge_all
-from seplearn.table.training import WeightUnit, check_known, check_offset_size, positive_shares
+from seplearn.table.training import WeightSums, WeightUnit, check_known, check_offset_size
 
 
 @contextmanager
@@ -119,10 +119,10 @@ def distinct_labels(
     return found, np.bincount(place, weights=counts).astype(np.float64)
 
 
-def positive_weights(part: Partition, largest: float) -> tuple[float, int]:
-    """The sum of the positive weights of a partition, as shares of the largest; how many."""
+def weight_sums(part: Partition, largest: float) -> WeightSums:
+    """What the weights of a partition tell of the unit of all."""
     weight = part.columns.get("sample_weight", np.ones(len(part.columns["y"])))
-    return positive_shares(weight, largest)
+    return WeightSums.of(weight, largest)
 
 
 class Used(NamedTuple):

@@ -47,7 +47,6 @@ from seplearn.table.files import open_files
 from seplearn.table.schema import Schema
 from seplearn.table.training import (
     EvalRows,
-    WeightUnit,
     eval_rows,
     known_rows,
     total_weight,
@@ -615,33 +614,42 @@ def _numbered_anew(given: Outcomes) -> tuple[NDArray[Any], FloatArray]:
 
 
 def class_weights(given: Any, classes: NDArray[Any], masses: FloatArray) -> FloatArray:
-    """A weight per class, whose rows have such a weight by themselves."""
-    counts = np.where(masses > 0.0, masses, 1.0)  # a class without weight is refused later
-    if (counts % 1.0).any():  # sums of other numbers depend on their order in the last digits
-        counts = np.array([float(f"{share:.12g}") for share in counts / counts.sum()])
-    if given is None:
+    """A weight per class, whose rows have such a weight by themselves.
+
+    All rows together count for the effective number of rows, as those of any weights that are not
+    numbers of rows: ten rows that count for half of a table are ten rows.
+    """
+    if given is None or not masses.any():
         return np.ones(len(classes))
+    masses = np.where(masses > 0.0, masses, masses.max())  # a class without weight is refused later
+    shares = _rounded(masses / masses.sum())  # sums depend on the order of rows in the last digits
     if isinstance(given, Mapping):
         unknown = [label for label in given if label not in classes.tolist()]
         if unknown:
             raise ValueError(
                 f"class_weight must name classes of y ({classes.tolist()}), got {unknown[0]!r}"
             )
-        return _as_counts(np.array([float(given.get(k, 1.0)) for k in classes.tolist()]), counts)
-    weights: FloatArray = counts.sum() / (len(classes) * counts)
-    return weights
+        weights = np.array([float(given.get(k, 1.0)) for k in classes.tolist()])
+        _check_none_is_hidden(weights)
+    else:
+        weights = 1.0 / shares
+    weights = _rounded(weights / weights.max())
+    effective = float(shares @ weights) / float(shares @ weights**2)
+    counted: FloatArray = weights * effective
+    return counted
 
 
-def _as_counts(weights: FloatArray, counts: FloatArray) -> FloatArray:
-    """Weights of classes in a unit in which those of all rows are numbers of rows."""
+def _rounded(values: FloatArray) -> FloatArray:
+    return np.array([float(f"{value:.12g}") for value in values])
+
+
+def _check_none_is_hidden(weights: FloatArray) -> None:
     largest, smallest = float(weights.max()), float(weights.min())
     if smallest / largest < np.finfo(float).eps:
         raise ValueError(
             "class_weight must have weights of which rounding hides none beside another, got "
             f"{smallest:g} and {largest:g}"
         )
-    mean = float(np.average(weights / largest, weights=counts))
-    return WeightUnit(largest, mean).counts(weights)
 
 
 def check_all_weighed(weighed: IntArray, classes: NDArray[Any]) -> None:

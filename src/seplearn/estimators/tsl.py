@@ -183,9 +183,10 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         y : array-like of shape (n,), Series or one-column table
             Finite numbers; counts must not be negative, amounts (``loss="gamma"``) be positive.
         sample_weight : array-like of shape (n,), optional
-            Non-negative. A weight is a number of rows: 2 is the same as having the row twice, 0 as
-            leaving it out. Weights whose mean is below 0.5 or above 10 are not numbers of rows:
-            they are divided by their mean. Bins do not depend on weights.
+            Non-negative; a row of weight 0 is left out. Whole numbers are numbers of rows: 2 is the
+            same as having the row twice. Others, and all with a mean below 0.5 or above 10, say
+            what rows count beside each other: all together count for the effective number of rows,
+            (sum w)^2 / sum w^2, or for their sum if it is less. Bins do not depend on weights.
         eval_set : pair (X, y), optional
             Rows on which the number of stages is chosen, instead of rows held out of ``X``; with
             offsets (X, y, offset).

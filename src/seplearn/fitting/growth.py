@@ -160,7 +160,8 @@ class _Forms:
             growth.fits = fits
         self._measure(self.growths)
         if len(self.growths) > 1 and not self._options.grows_products_alone:
-            self.growths[0].is_over = True  # a constant, for main effects to be better than
+            constant, effects = self.growths
+            constant.is_over = constant.path.is_behind(effects.path)
 
     def grow(self, on_stage: OnStage) -> bool:
         """One more stage wherever more may bring something; whether there may be another one."""
@@ -267,7 +268,11 @@ class _Forms:
         """Grow main effects no further once products alone are about as good.
 
         Products alone are never given up: they have no main effects to begin with, and catch up.
+        Of yes and no they only grow where main effects are no better than a constant, and both
+        forms do then: neither tells early that what features do together will be found.
         """
+        if not self._options.grows_products_alone:
+            return
         products, *rivals = self.growths
         for growth in rivals:
             is_ahead = products.path.is_behind(growth.path)

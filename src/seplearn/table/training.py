@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -14,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from seplearn._errors import out_of_range, warn, wrong_type
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.table.blocks import blocked_sum, ends
+from seplearn.table.blocks import block_parts, blocked_sum, ends
 from seplearn.table.columns import (
     Table,
     are_missing,
@@ -226,35 +227,77 @@ def check_several_groups(names: Sequence[str]) -> None:
         raise ValueError(f"groups must hold at least two groups, got only {names[0]!r}")
 
 
+class WeightSums(NamedTuple):
+    """What the weights of some rows tell of the unit of all: sums without rounding.
+
+    Sums have the same bits then, whichever rows are together in a file or on a worker.
+    """
+
+    n_rows: int
+    shares: tuple[float, ...]
+    squares: tuple[float, ...]
+    are_whole: bool
+
+    @staticmethod
+    def of(weight: FloatArray, largest: float) -> WeightSums:
+        """Of weights of which the largest of all rows is known."""
+        shares = _shares(weight, largest)
+        shares = shares[shares > 0]
+        are_whole = not (weight % 1.0).any()
+        return WeightSums(len(shares), exact_sum(shares), exact_sum(shares**2), are_whole)
+
+
+def exact_sum(values: FloatArray) -> tuple[float, ...]:
+    """A few numbers whose sum is that of all values, before any rounding."""
+    rest, parts = values.tolist(), []
+    while (part := math.fsum(rest)) != 0.0:
+        parts.append(part)
+        rest.append(-part)
+    return tuple(parts)
+
+
 class WeightUnit(NamedTuple):
-    """What weights are measured in: the largest, and the mean of those that count, as its share."""
+    """What weights are measured in: the largest, and how many rows it counts for.
+
+    Whole numbers whose mean may be a number of rows, from 0.5 to 10, are numbers of rows. Others
+    only say what rows count beside each other. All together then count for the effective number of
+    rows, (sum w)^2 / sum w^2, or for their sum if that is less and may be a number of rows: a few
+    rows of large weight tell no more than a few rows, however often they are counted.
+    """
 
     largest: float
-    mean: float
+    rows_of_largest: float
 
     @staticmethod
     def of(weight: FloatArray) -> WeightUnit:
         """The unit of the weights of all rows."""
         largest = ends(weight)[1]
-        total, count = blocked_sum(lambda part: positive_shares(part, largest), weight)
-        return WeightUnit(largest, float(total / count))
+        parts = block_parts(len(weight))
+        return WeightUnit.joined(largest, [WeightSums.of(weight[p], largest) for p in parts])
+
+    @staticmethod
+    def joined(largest: float, sums: Sequence[WeightSums]) -> WeightUnit:
+        """The same from what parts of the rows tell."""
+        total = math.fsum(part for one in sums for part in one.shares)
+        squares = math.fsum(part for one in sums for part in one.squares)
+        effective = total / squares
+        mean = total / sum(one.n_rows for one in sums) * largest
+        if not 0.5 <= mean <= MOST_PER_ROW:
+            return WeightUnit(largest, effective)
+        are_whole = all(one.are_whole for one in sums)
+        return WeightUnit(largest, largest if are_whole else min(largest, effective))
 
     def counts(self, weight: FloatArray) -> FloatArray:
-        """Weights as they are if they may be numbers of rows, else divided by their mean."""
+        """Weights as numbers of rows."""
         shares = _shares(weight, self.largest)
-        as_they_are = 0.5 <= self.mean * self.largest <= MOST_PER_ROW
-        return np.where(shares > 0, weight, 0.0) if as_they_are else shares / self.mean
+        if self.rows_of_largest == self.largest:  # as they are, to the last digit
+            return np.where(shares > 0, weight, 0.0)
+        return shares * self.rows_of_largest
 
 
 def total_weight(weight: FloatArray) -> float:
     """The sum of the weights of all rows, the same wherever they are."""
     return float(blocked_sum(np.sum, weight))
-
-
-def positive_shares(weight: FloatArray, largest: float) -> tuple[float, int]:
-    """The sum of weights over the largest, of those that count, and how many these are."""
-    shares = _shares(weight, largest)
-    return float(shares[shares > 0].sum()), int((shares > 0).sum())
 
 
 def _shares(weight: FloatArray, largest: float) -> FloatArray:
