@@ -782,3 +782,88 @@ def test_two_models_are_compared(files, additive, tmp_path):
 def test_a_comparison_overwrites_no_model(files, additive):
     done = run("compare", files / "rent.tsl", additive, files / "unseen.csv", "-o", additive)
     assert done.exit_code == 2
+
+
+def test_no_table_of_several_is_overwritten(files, tmp_path):
+    flats = (files / "flats.csv").read_bytes()
+    for name in ("p1.csv", "p2.csv"):
+        (tmp_path / name).write_bytes(flats)
+    for tables in (tmp_path / "p*.csv", tmp_path):
+        done = run("fit", tables, "--target", "rent", *QUICK, "-o", tmp_path / "p1.csv")
+        assert done.exit_code == 2
+        assert "output must not be" in done.stderr
+    assert (tmp_path / "p1.csv").read_bytes() == flats
+    done = run("fit", tmp_path, "--target", "rent", *QUICK, "-o", tmp_path / "m.tsl")
+    assert "output must not be in the folder that tables are read from" in done.stderr
+    assert not (tmp_path / "m.tsl").exists()
+
+
+def test_only_tables_and_programs_go_to_a_pipe(files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model, flats = files / "rent.tsl", files / "flats.csv"
+    for command in (
+        ("fit", flats, "--target", "rent", *QUICK),
+        ("report", model),
+        ("compare", model, model, flats),
+        ("merge", model, model),
+        ("edit", model, "--flatten", "area", "--reason", "r"),
+    ):
+        done = run(*command, "-o", "-")
+        assert done.exit_code == 2, command
+        assert "output must be a file, got '-'" in done.stderr
+    assert not list(tmp_path.iterdir())
+    assert run("curves", model, "-o", "-").stdout.startswith('"stage"')
+    assert "model must be a file, got '-'" in run("summary", "-").stderr
+    assert "it is read twice" in run("compare", model, model, "-").stderr
+
+
+@pytest.mark.parametrize("values", [(0.5, 1.5), (0.0, 1.0)])
+def test_numbers_with_decimals_are_classes_where_that_is_asked(tmp_path, values):
+    a = np.random.default_rng(0).normal(size=300)
+    labels = np.where(a > 0, values[1], values[0])
+    labels[::50] = np.nan
+    table = pa.table({"a": a, "k": pa.array(labels, from_pandas=False)})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    model = tmp_path / "m.tsl"
+    done = run("fit", tmp_path / "t.parquet", "--target", "k", "--task", "classification",
+               *QUICK, "-o", model)  # fmt: skip
+    assert done.exit_code == 0, done.output
+    expected = ["0.5", "1.5"] if values == (0.5, 1.5) else [0, 1]
+    assert load_model(model).classes_.tolist() == expected
+    told = json.loads(run("evaluate", model, tmp_path / "t.parquet", "--json").stdout)
+    assert told["n_rows"] == 294
+
+
+def test_rows_without_an_outcome_are_counted_however_they_are_spelled(files, tmp_path):
+    frame = unseen(files)
+    texts = frame["rent"].astype(object)
+    texts[:3], texts[3] = "NaN", ""
+    frame.assign(rent=texts).to_csv(tmp_path / "t.csv", index=False)
+    done = run("evaluate", files / "rent.tsl", tmp_path / "t.csv")
+    assert "4 rows without 'rent' not used" in done.stderr
+    assert f"on {len(frame) - 4} rows" in done.stdout
+
+
+def test_explanations_without_an_offset_say_so(files, tmp_path):
+    frame = pd.read_csv(files / "flats.csv")
+    frame.assign(base=frame["rent"] * 0.5).to_csv(tmp_path / "t.csv", index=False)
+    model, table = tmp_path / "m.tsl", tmp_path / "t.csv"
+    done = run("fit", table, "--target", "rent", "--offset", "base", "--exclude", "id", *QUICK,
+               "-o", model)  # fmt: skip
+    assert done.exit_code == 0, done.output
+    told = run("explain", model, table, "--row", "3", "--wanted", "10").stdout
+    assert told.count("ithout what 'base' adds") == 2
+    assert json.loads(run("explain", model, table, "--json").stdout)["without_offset"] == "base"
+    other = tmp_path / "other.csv"
+    pd.read_csv(table).rename(columns={"base": "start"}).to_csv(other, index=False)
+    edit = ["edit", model, other, "--flatten", "area", "--reason", "r", "-o", tmp_path / "e.tsl"]
+    assert "--offset names another column" in run(*edit).stderr
+    assert run(*edit, "--offset", "start").exit_code == 0
+    done = run("predict", files / "rent.tsl", table, "--offset", "base")
+    assert "knows of no offset; column 'base' is added to its prediction as it is" in done.stderr
+
+
+def test_contradicting_directions_are_refused(files, tmp_path):
+    done = run("fit", files / "flats.csv", "--target", "rent", "--monotone", "area=up",
+               "--monotone", "area=down", *QUICK, "-o", tmp_path / "m.tsl")  # fmt: skip
+    assert "--monotone must name one direction for 'area', got up and down" in done.stderr

@@ -47,7 +47,7 @@ _WORDS = {
     for word in words
 }
 _INTEGER = r"^-?(0|[1-9]\d*)(\.0+)?$"
-_DATES = (pa.date32(), pa.time32("s"), pa.timestamp("ns"))
+_DATES = (pa.date32(), pa.time32("s"), pa.timestamp("ns"), pa.timestamp("ns", tz="UTC"))
 _CODE_NAME = re.compile(
     r"(?:^|[^a-z])(?:id|ids|key|code|codes|uuid|identifier|zip|zipcode|postcode|postal|plz|sku)"
     r"(?:$|[^a-z])"
@@ -282,17 +282,27 @@ def training_levels(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def as_classes(column: Any) -> Any:
-    """Labels of classes: truth values, whole numbers or texts."""
+    """Labels of classes: truth values, whole numbers or texts, as which other numbers are told."""
     kind = column.type
     is_text = pa.types.is_string(kind)
-    if is_text or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        try:
-            whole = column.cast(pa.float64()).cast(pa.int64())
-        except pa.ArrowException:
-            return column
+    if not (is_text or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        return column
+    if pa.types.is_floating(kind):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
+    try:
+        whole = column.cast(pa.float64()).cast(pa.int64())
         same = whole.cast(pa.string()) if is_text else whole.cast(kind)
-        return whole if same.equals(column) else column
-    return column
+    except pa.ArrowException:
+        same = None
+    if same is not None and same.equals(column):
+        return whole
+    return column if is_text else pa.chunked_array([_spelled(column)])
+
+
+def _spelled(column: Any) -> Any:
+    """Numbers as Python writes them."""
+    numbers = column.cast(pa.float64()).to_pylist()
+    return pa.array([None if number is None else str(number) for number in numbers], pa.string())
 
 
 def class_texts(column: Any, classes: Iterable[str], is_csv: bool) -> list[str | None]:

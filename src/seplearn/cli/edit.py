@@ -10,7 +10,13 @@ import click
 from seplearn.cli.cells import missing_option
 from seplearn.cli.fit import directions
 from seplearn.cli.lines import printable, say
-from seplearn.cli.tables import check_output, offset_column, open_model, with_target
+from seplearn.cli.tables import (
+    check_output,
+    offset_column,
+    offset_option,
+    open_model,
+    with_target,
+)
 from seplearn.cli.use import size_text
 from seplearn.editing import Edit
 from seplearn.editing.edit import MAIN
@@ -60,10 +66,11 @@ _PLACE = "COLUMN[@STAGE]"
 )
 @click.option("--reason", required=True, help="Why; it is kept in the model.")
 @click.option("-o", "--output", required=True, help="The model file to write.")
+@offset_option
 @missing_option
 def edit(
     model: str, table: str | None, recalibrate: bool, target: str | None, reason: str, output: str,
-    missing: tuple[str, ...], **changes: Any,
+    offset: str | None, missing: tuple[str, ...], **changes: Any,
 ) -> None:  # fmt: skip
     """Change MODEL by hand and write another one, which tells what was changed and why.
 
@@ -83,7 +90,7 @@ def edit(
         raise click.UsageError("--recalibrate needs TABLE, whose rows the scales are fitted to")
     rows = None
     if table is not None:
-        added = offset_column(estimator, None)
+        added = offset_column(estimator, offset)
         rows = with_target(estimator, table, target, missing, added)
     if recalibrate and rows is not None:
         if rows.y is None:

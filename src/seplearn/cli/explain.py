@@ -95,8 +95,10 @@ def explain(
         known = None if label is None else own
         goal = _goal(estimator, wanted, known, None if against is None else view)
         changes = explanations.counterfactual(X=features, fixed=fixed, **goal)
+    added = estimator.offset_column_
     if as_json:
         plain = _as_json(local, shapley, changes, row)
+        plain |= {"without_offset": None if added is None else added.name}
         click.echo(json.dumps(plain | _probabilities(several, features)))
         return
     if several is None:
@@ -111,7 +113,8 @@ def explain(
     if len(local.contributions):
         say(f"\n{_features(local)}")
     if changes is not None:
-        say(f"\n{_changes_text(changes)}")
+        without = "" if added is None else f"Without what {added.name!r} adds:\n\n"
+        say(f"\n{without}{_changes_text(changes)}")
     if local.remarks:
         say("")
     for name, remark in local.remarks.items():
@@ -123,9 +126,9 @@ def explain(
 def _say_prediction(estimator: SeparationEstimator, local: LocalExplanation, row: int) -> None:
     target = printable(f" of {estimator.target_name_}" if estimator.target_name_ else "")
     if estimator.model_.link is IDENTITY:
-        say(f"row {row}: prediction{target} {number(local.prediction)}\n")
-        return
-    say(f"row {row}{target and f',{target[3:]}'}: {sum_text(estimator, local.prediction)}")
+        say(f"row {row}: prediction{target} {number(local.prediction)}")
+    else:
+        say(f"row {row}{target and f',{target[3:]}'}: {sum_text(estimator, local.prediction)}")
     own = estimator.offset_column_
     say("" if own is None else f"without what {own.name!r} adds\n")
 

@@ -85,7 +85,7 @@ def export(
     numbers = {"--scale": scale is not None, "--digits": digits is not None}
     _check_belongs(numbers, "--scorecard", scorecard)
     _check_belongs({"--explain": explain}, "--source, --sql or --onnx", not (as_json or scorecard))
-    check_output(output, (model,))
+    check_output(output, (model,), may_be_pipe=True)
     if as_onnx and output == PIPE and is_terminal(sys.stdout):
         raise click.UsageError("--onnx is not for a terminal: give -o, or a pipe")
     estimator = open_model(model)

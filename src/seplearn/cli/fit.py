@@ -272,7 +272,8 @@ def fit(
     if quiet and verbose:
         raise ValueError("--quiet must not be given together with --verbose")
     if output is not None:
-        check_output(output, (*tables, validation))
+        parts = file_paths(list(tables)) if _are_parts(tables) else ()
+        check_output(output, (*tables, *parts, validation))
     origin = _origin(tables, date, hash_table, exclude)
     share, constraints = _share(validation), directions(monotone)
     roles = _Roles(target, weight, _offset(exposure, offset), exclude, categorical, missing, task)
@@ -672,12 +673,13 @@ def _check_outcomes(validation: str, roles: _Roles, has_classes: bool) -> None:
 
 def directions(monotone: tuple[str, ...]) -> dict[str, int] | None:
     """``area=up`` in the form of the parameter ``monotonic_cst``."""
-    out = {}
+    out: dict[str, int] = {}
     for text in monotone:
         name, _, word = text.rpartition("=")
         if not name or word not in _DIRECTIONS:
             raise ValueError(f"--monotone must be COLUMN=up or COLUMN=down, got {text!r}")
-        out[name] = _DIRECTIONS[word]
+        if out.setdefault(name, _DIRECTIONS[word]) != _DIRECTIONS[word]:
+            raise ValueError(f"--monotone must name one direction for {name!r}, got up and down")
     return out or None
 
 
@@ -790,9 +792,8 @@ def _training_columns(columns: dict[str, pa.ChunkedArray], roles: _Roles) -> _Co
     rows = np.flatnonzero(np.asarray(known))
     left_out = len(outcomes) - len(rows)
     if not len(rows):
-        raise ValueError(
-            f"column {roles.target!r} must have values, got {left_out} rows without any"
-        )
+        got = f"{left_out} rows without any" if left_out else "a table without rows"
+        raise ValueError(f"column {roles.target!r} must have values, got {got}")
     if left_out:
         note(f"{count(left_out, 'row')} without {roles.target!r} left out")
         columns = {name: column.filter(known) for name, column in columns.items()}

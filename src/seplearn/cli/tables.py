@@ -148,14 +148,24 @@ def _listed(names: list[str]) -> str:
     return str(names) if rest <= 0 else f"{names[:_NAMES_SHOWN]} and {rest} more"
 
 
-def check_output(path: str, inputs: Sequence[str | None]) -> None:
+def check_output(path: str, inputs: Sequence[str | Path | None], may_be_pipe: bool = False) -> None:
     """Raise if nothing can be written to ``path``, or if it would replace an input."""
     if path == PIPE:
+        if not may_be_pipe:
+            raise ValueError("output must be a file, got '-': this is not written to a pipe")
         return
     target = check_target(path)
     for given in inputs:
-        if given not in (None, PIPE) and resolved(str(given)) == target:
+        if given in (None, PIPE):
+            continue
+        own = resolved(str(given))
+        if own == target:
             raise ValueError(f"output must not be the input, got {path!r} for both")
+        if own.is_dir() and target.is_relative_to(own):
+            raise ValueError(
+                f"output must not be in the folder that tables are read from, got {path!r}: it "
+                "would be read as one of them the next time"
+            )
 
 
 class TableWriter:
@@ -218,6 +228,8 @@ def open_model(path: str) -> SeparationEstimator:
     try:
         return load_model(path)
     except FileNotFoundError as error:
+        if path == PIPE:
+            raise ValueError("model must be a file, got '-': it is not read from a pipe") from None
         message = (
             f"there is no model file {path!r}; seplearn fit TABLE --target NAME -o {path} makes one"
         )
@@ -247,6 +259,9 @@ def offset_column(
         return None if without else own
     if without:
         raise ValueError("--offset must not be given together with --without-offset")
+    if own is None:
+        scale = model.model_.link.scale
+        note(f"this model knows of no offset; column {given!r} is added to its {scale} as it is")
     if isinstance(model, SepALSRegressor) or isinstance(model.model_, ClassModels):
         raise ValueError(
             "--offset is for models of numbers, counts or two classes, got a "
@@ -513,8 +528,9 @@ class _Target:
         if self._classes is not None:
             return self._labels(part[self._name], row)
         numbers = _numbers(part[self._name], self._reader, self._missing, row, self._path)
-        self._n_unknown += numbers.null_count
-        return numbers.cast(pa.float64()).to_numpy()
+        values = numbers.cast(pa.float64()).to_numpy()
+        self._n_unknown += int(np.isnan(values).sum())
+        return values
 
     def _labels(self, column: Any, row: int) -> Any:
         assert self._classes is not None

@@ -125,7 +125,7 @@ def predict(
     clash = [name for name in keep if name in _OWN_NAMES or name.startswith(_OWN_BEGINNINGS)]
     if clash:
         raise ValueError(f"--keep must not be a name that predictions have, got {clash[0]!r}")
-    check_output(output, (model, table))
+    check_output(output, (model, table), may_be_pipe=True)
     estimator = open_model(model)
     wanted = _interval(estimator, kind, level) if interval else None
     added = offset_column(estimator, offset, without_offset)
@@ -359,7 +359,7 @@ def curves(model: str, output: str, label: str | None, against: str | None) -> N
     log-odds, those of counts and amounts logs, with odds ratios or relativities beside them. A
     model of more than two classes has a column `class` for whose score a curve belongs to.
     """
-    check_output(output, (model,))
+    check_output(output, (model,), may_be_pipe=True)
     estimator = open_model(model)
     views = class_views(estimator, label, against)
     parts = [part for own, view in views for part in _curve_tables(own, view)]
@@ -455,7 +455,7 @@ def info(model: str) -> None:
             f"bootstrap replicates: {len(estimator.model_.replicates)}"
         ),
         *(
-            printable(f"{what[0].lower()}{what[1:]}: {text}")
+            printable(f"{what if what[:2].isupper() else what[0].lower() + what[1:]}: {text}")
             for what, text in told_provenance(estimator)
             if what != "Target"
         ),
