@@ -361,6 +361,39 @@ def test_no_exposure_is_no_prediction_and_other_rows_have_theirs(dialect, exposu
     np.testing.assert_allclose(result["prediction"][1:].astype(float), expected[1:], rtol=1e-9)
 
 
+def of_codes():
+    """A model of levels that are whole numbers, some of them large, and of truth values."""
+    random = np.random.default_rng(0)
+    codes, ids = random.choice([0, 7, 120], 600), random.choice([1, 15], 600) * 10**15
+    flags = random.random(600) < 0.5
+    X = pd.DataFrame({"code": codes, "id": ids, "flag": flags})
+    y = codes * 0.1 + (ids > 10**15) * 3.0 + flags * 5.0
+    fitted = TSLRegressor(**QUICK, categorical_features=["code", "id"]).fit(X, y)
+    return fitted, X.drop_duplicates()
+
+
+def test_whole_numbers_are_levels_whatever_their_type():
+    fitted, X = of_codes()
+    expected = fitted.predict(X)
+    assert np.ptp(expected) > 5
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    connection = duckdb.connect()
+    connection.register("rows", X)
+    kinds = {"code": ("DECIMAL(10,2)", "DOUBLE", "INTEGER", "VARCHAR"),
+             "id": ("DECIMAL(20,2)", "DOUBLE", "HUGEINT", "VARCHAR"),
+             "flag": ("DECIMAL(4,2)", "DOUBLE", "BOOLEAN", "VARCHAR")}  # fmt: skip
+    for code, identity, flag in zip(*kinds.values(), strict=True):
+        chosen = f"code::{code} AS code, id::{identity} AS id, flag::{flag} AS flag"
+        if flag.startswith("DECIMAL"):
+            chosen = chosen.replace("flag::", "flag::INT::")
+        chosen = chosen.replace("code::DOUBLE", "-(-code::DOUBLE)")  # -0.0 for 0
+        connection.execute(f"CREATE OR REPLACE TABLE t AS SELECT {chosen} FROM rows")
+        found = connection.execute(fitted.to_sql("t", "duckdb")).fetchall()
+        np.testing.assert_allclose([row[0] for row in found], expected, rtol=1e-9)
+    result = sqlite_result(fitted.to_sql('ta"ble', "sqlite"), X.astype(float))
+    np.testing.assert_allclose(result["prediction"], expected, rtol=1e-9)
+
+
 @pytest.mark.parametrize("dialect", list(RUN))
 def test_truth_values_may_be_numbers(dialect):
     flags = np.resize([True, False, False], 300)

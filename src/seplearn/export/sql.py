@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from seplearn._errors import out_of_range, wrong_type
@@ -19,6 +20,8 @@ from seplearn.model.stage import LARGEST_LOG
 
 _SMALLEST_LOG = -708.0  # PostgreSQL refuses an exponential below the smallest normal number
 _LARGEST = 1.7976931348623157e308
+_POWERS_FROM = 10**15  # smaller whole numbers have all their digits in every database
+_WHOLE = re.compile("-?[0-9]+")
 _TERMS_TOGETHER = 50  # SQLite refuses expressions that are nested deeper than 1000
 _RANGES_TOGETHER = 16
 # The table, in the innermost query: a name beside it is never taken for a text, as SQLite takes one
@@ -53,6 +56,8 @@ class Dialect:
     apart : str
         What ends a layer so that it is computed once: databases that put the expression of a
         column wherever its name stands would compute a sum as often as it is used.
+    cut : str
+        A text without some character at its end.
     """
 
     number: str
@@ -66,6 +71,7 @@ class Dialect:
     binary: str = ""
     ignores_case: bool = False
     apart: str = ""
+    cut: str = "rtrim({}, '{}')"
 
     def real(self, value: float) -> str:
         """A number with all its digits."""
@@ -135,7 +141,8 @@ DIALECTS = {
         _bigquery_quoted("'"), _bigquery_quoted("`"), ignores_case=True,
     ),
     "standard": Dialect(
-        "DOUBLE PRECISION", "VARCHAR(65535)", None, "LEAST", "GREATEST", _without_zeros, _NAME
+        "DOUBLE PRECISION", "VARCHAR(65535)", None, "LEAST", "GREATEST", _without_zeros, _NAME,
+        cut="TRIM(TRAILING '{1}' FROM {0})",
     ),
 }  # fmt: skip
 DIALECT_NAMES = Choice(tuple(DIALECTS))
@@ -268,11 +275,25 @@ def _values(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
     for j in _used(plain):
         feature = plain["features"][j]
         kind = own.number if feature["kind"] == "numeric" else own.text
-        columns.append((f"value_{j}", f"CAST({own.identifier(feature['name'])} AS {kind})"))
+        value = f"CAST({own.identifier(feature['name'])} AS {kind})"
+        columns.append((f"value_{j}", _as_whole(value, own) if _are_whole(feature) else value))
     offset = plain["offset"]
     if offset is not None:
         columns.append(("offset_value", _offset(offset, own)))
     return columns
+
+
+def _are_whole(feature: dict[str, Any]) -> bool:
+    """Whether all levels are whole numbers, or truth values, which a column may have as numbers."""
+    if feature["kind"] == "numeric":
+        return False
+    return bool(feature["other_names"]) or all(map(_WHOLE.fullmatch, level_bins(feature)))
+
+
+def _as_whole(text: str, own: Dialect) -> str:
+    """The text of a number without zeros after a point: 7 for 7.0 and for 7.00."""
+    short = own.cut.format(own.cut.format(text, "0"), ".")
+    return f"CASE WHEN replace({text}, '.', '') <> {text} THEN {short} ELSE {text} END"
 
 
 def _offset(offset: dict[str, Any], own: Dialect) -> str:
@@ -490,13 +511,21 @@ def _curve_of_levels(
 def _bins_of_texts(feature: dict[str, Any]) -> dict[str, int]:
     """The bin of every text that a column may be cast to for a level."""
     bins = level_bins(feature)
-    other = feature["other_names"]
-    if other:  # databases write truth values in small letters, and a float 1 as 1.0
-        spelled = {level.lower(): bins[level] for level in other.values()}
-        return bins | spelled | {f"{name}.0": bins[level] for name, level in other.items()}
-    if all(re.fullmatch("-?[0-9]+", name) for name in bins):  # ... and a float 7 as 7.0
-        return bins | {f"{name}.0": b for name, b in bins.items()}
-    return bins
+    if not _are_whole(feature):
+        return bins
+    # Databases write truth values in small letters, and a float of 1e16 with a power of ten.
+    small = {level.lower(): bins[level] for level in feature["other_names"].values()}
+    numbers = [name for name in bins if _WHOLE.fullmatch(name)]
+    large = {text: bins[name] for name in numbers for text in _with_a_power(int(name))}
+    return bins | small | large | ({"-0": bins["0"]} if "0" in bins else {})
+
+
+def _with_a_power(value: int) -> list[str]:
+    """How databases spell a large whole number that is a float: 1e+16, or 1.0e+16."""
+    if abs(value) < _POWERS_FROM or int(float(value)) != value:
+        return []
+    digits, power = f"{Decimal(repr(float(value))).normalize():e}".split("e")
+    return [f"{digits}e{power}"] + ([] if "." in digits else [f"{digits}.0e{power}"])
 
 
 def _in_groups(cases: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
