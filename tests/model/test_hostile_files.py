@@ -290,6 +290,23 @@ HOSTILE = {
             ("a form in words", {"main_effects": "no"}, "True or False"),
         )
     },
+    **{
+        f"an evaluation with {name}": (
+            lambda h, o, c=change: h.update(evaluation=EVALUATION | c),
+            reason,
+        )
+        for name, change, reason in (
+            ("negative residuals", {"residual_counts": [-5.0] * 24}, "residuals of the evaluation"),
+            (
+                "residuals that fall",
+                {"residual_edges": EVALUATION["residual_edges"][::-1]},
+                "residuals of the evaluation",
+            ),
+            ("one class", {"classes": ["a"]}, "classes of the evaluation"),
+        )
+    },
+    "a time below zero": (lambda h, o: h["history"][0].update(seconds=-1.0), "not be negative"),
+    "actions below zero": (lambda h, o: h["history"][0].update(mean_actions=-7.0), "not be neg"),
     "two sizes taken": (
         lambda h, o: h["size_paths"][1].update(chosen=0),
         "one path of sizes must be chosen",
@@ -336,6 +353,7 @@ HOSTILE_ARRAYS = {
         for name in ("frequencies", "log_factors", "coefficients", "edges", "history_scalars")
     },
     "edges that fall": (put("edges", 0, 1e9), "edges must ascend"),
+    "an edge below all": (put("edges", 0, -math.inf), "edges must ascend|must hold finite"),
     "values in other bins": (put("values", 0, 2.5), "values must lie in their bins"),
     "a factor beyond all numbers": (put("log_factors", (0, 0), 1e9), "at most 1500"),
     "a replicate beyond them": (put("replicate_log_factors", (0, 0, 0), -1e9), "at most 1500"),
@@ -358,6 +376,17 @@ def test_hostile_arrays_are_refused(change, reason):
     header, arrays, checksum = parts(NEWEST.read_bytes())
     change(arrays)
     with pytest.raises(ModelFormatError, match=reason):
+        decode(joined(header, arrays, checksum), "file")
+
+
+def test_stages_without_products_cannot_fill_the_memory():
+    header, arrays, checksum = parts(NEWEST.read_bytes())
+    n_replicates = len(arrays["replicate_intercepts"])
+    empty = [["absent", "absent"]]
+    header["stages"] += 2 * empty
+    decode(joined(header, arrays, checksum), "file")  # a few may be there
+    header["stages"] += (1_000_000 // n_replicates) * empty
+    with pytest.raises(ModelFormatError, match="number of stages without products"):
         decode(joined(header, arrays, checksum), "file")
 
 

@@ -233,7 +233,7 @@ class Evaluation:
         _check_lists(lists)
         classes = given["classes"]
         named = isinstance(classes, list) and all(type(one) is str for one in classes)
-        require(named, "classes of the evaluation")
+        require(named and len(classes) in (0, 2), "classes of the evaluation")
         return Evaluation(
             n_rows=count(given["n_rows"]),
             scores=_read_scores(given["scores"]),
@@ -405,6 +405,8 @@ def _check_lists(lists: dict[str, tuple[float, ...]]) -> None:
     alike &= ends in ({0}, {groups}) and {sizes["weight_above"], sizes["outcome_above"]} == {cuts}
     few = groups <= _N_GROUPS and cuts <= _MOST_CUTS + 1
     require(alike and few, "lengths of lists of the evaluation")
+    bars_ascend = bool((np.diff(lists["residual_edges"]) >= 0).all())
+    require(bars_ascend and min(lists["residual_counts"]) >= 0, "residuals of the evaluation")
     if cuts:
         falls = bool((np.diff(lists["cuts"]) < 0).all())
         sums = np.array([lists["weight_above"], lists["outcome_above"]])

@@ -79,7 +79,8 @@ _LABELS = "integer_labels"  # of columns that were numbered, not named
 _LARGEST_LOG_FACTOR = 1500.0  # twice the log of the smallest factor that a fit makes
 _LARGEST_LOG_SCALE = math.log(sys.float_info.max)
 _LARGEST_EFFECT = sys.float_info.max / 1024  # a sum over a thousand features is a number
-_MOST_REPLICATES = 1_000_000  # each takes more memory than it takes in a file
+# Each takes more memory than it takes in a file; so do stages without products, in every replicate.
+_MOST_REPLICATES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -512,7 +513,8 @@ def _axis(header: Any, edges: Supply, values: Supply, texts: Supply) -> Axis:
     if header.get("kind") == "numeric":
         given = table(header, {"kind", "n_edges", "values", "range"}, "a numeric feature")
         own = edges.take(count(given["n_edges"], MAX_BINS - 1))
-        require(bool((own[1:] > own[:-1]).all()), "edges must ascend")
+        ascends = bool((own[1:] > own[:-1]).all() and (own > -np.inf).all())
+        require(ascends, "edges must ascend")
         known = values.take(len(own) + 1) if flag(given["values"]) else None
         if known is not None:
             bins = np.searchsorted(own, known, side="right")
@@ -572,6 +574,8 @@ def _replicates(model: SeparationModel, arrays: Arrays, most: int) -> tuple[Sepa
     branches = _branches([model])
     intercepts = floats(arrays["replicate_intercepts"], "replicate_intercepts", (None,))
     require(len(intercepts) <= most, "number of replicates")
+    n_empty = sum(stage.plus is None and stage.minus is None for stage in model.stages)
+    require(n_empty * len(intercepts) <= most, "number of stages without products")
     shape = (len(intercepts), len(branches))
     n_flat = len(model.bins.frequencies)
     effects: FloatArray | list[None] = [None] * len(intercepts)

@@ -57,10 +57,10 @@ def read_record(values: Any, scalars: Supply) -> StageRecord:
         loss=size(given["loss"]),
         n_kept=count(given["n_kept"]),
         n_grids=count(given["n_grids"]),
-        mean_actions=finite(given["mean_actions"]),
+        mean_actions=finite(size(given["mean_actions"])),
         scalars=tuple((float(plus), float(minus)) for plus, minus in own),
         intercept=finite(given["intercept"]),
-        seconds=finite(given["seconds"]),
+        seconds=finite(size(given["seconds"])),
         **{name: None if given[name] is None else size(given[name]) for name in _OPTIONAL},
     )
 
