@@ -22,13 +22,14 @@ from seplearn.explain.signs import SignChange, sign_of_curve
 from seplearn.explain.statements import NOTHING_ALONE, is_turned, way_of, zero_is_a_border
 from seplearn.explain.subject import Subject
 from seplearn.explain.summary import FeatureSummary, summaries_of
-from seplearn.explain.tilt import places
+from seplearn.explain.tilt import Flip, places
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.reference import Reference
 from seplearn.table.binning import Axis, Bins
 
 _DRAWN_PARTNERS = 2
 _SMALLEST_STRENGTH = 0.001  # of the variance: with less, two features do not act together
+_SMALLEST_SHARED = 0.02  # of its own part of the variance: with less, a feature acts by itself
 _LINES = 20
 _LOW_MIDDLE_HIGH = (0.1, 0.5, 0.9)  # of the training rows below
 _TOLD_PARTNERS, _TOLD_LEVELS = 5, 8
@@ -173,8 +174,17 @@ class FeatureCard(Explanation):
                 "features independent of each other."
             )
         else:
-            told.append("It acts by itself: with no other feature together.")
+            told.append(self._without_partners())
         return tuple(told)
+
+    def _without_partners(self) -> str:
+        shared = 1.0 - self.alone / self.total if self.total > 0.0 else 0.0
+        if shared < _SMALLEST_SHARED:
+            return "It acts by itself: with no other feature together."
+        return (
+            f"Of what it does {percent(shared)} depends on other features; together with none of "
+            f"them does it make {percent(_SMALLEST_STRENGTH)} of the variance."
+        )
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
@@ -211,14 +221,30 @@ def _crossing_words(change: SignChange) -> str:
         rest = len(known) - _TOLD_LEVELS
         more = f" and {count(rest, 'other level')}" if rest > 0 else ""
         return f"for {', '.join(known[:_TOLD_LEVELS])}{more}"
-    words = places(change.flips)
-    parts = [
-        f"{'above' if flip.upward else 'below'} {word.removeprefix('at ')}"
-        if flip.between is None
-        else f"{'above' if flip.upward else 'below'} the step {word}"
-        for flip, word in zip(change.flips, words, strict=True)
+    words = [
+        word.removeprefix("at ") if flip.between is None else f"the step {word}"
+        for flip, word in zip(change.flips, places(change.flips), strict=True)
     ]
-    return ", ".join(parts)
+    return _listed(_ranges(change.flips, words))
+
+
+def _ranges(flips: Sequence[Flip], words: Sequence[str]) -> list[str]:
+    """Where a curve is above, from flip to flip; upward ones and others take turns."""
+    ranges, start = [], None
+    for flip, word in zip(flips, words, strict=True):
+        if flip.upward:
+            start = word
+        elif start is None:
+            ranges.append(f"below {word}")
+        else:
+            ranges.append(f"from {start} to {word}")
+            start = None
+    return ranges if start is None else [*ranges, f"above {start}"]
+
+
+def _listed(texts: Sequence[str]) -> str:
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def card(model: Any, feature: Any, *, background: Any = None, level: float = 0.9) -> FeatureCard:

@@ -242,7 +242,8 @@ def _many(summary: Summary) -> str:
 
 def _turned(summary: Summary) -> tuple[str, ...]:
     lines = [turned_text(one, summary.quantity) for one in summary.features if is_turned(one)]
-    return tuple(lines) or ("No effect to speak of: features act in one direction.",)
+    none = "No effect to speak of: what a feature does has one direction for all rows."
+    return tuple(lines) or (none,)
 
 
 def turned_text(one: FeatureSummary, quantity: str) -> str:

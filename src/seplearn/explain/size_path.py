@@ -73,6 +73,9 @@ class SizeChoice(Explanation):
         """How many stages the model has and why, where these are not as many as were taken."""
         if self.n_stages > taken:
             return f"; the model averages several such, {count(self.n_stages, 'stage')} in all"
+        if self.n_stages == 0 < taken:
+            which = "it" if taken == 1 else "all of them"
+            return f"; {which} came to say nothing or to be main effects"
         if self.n_stages < taken:
             return (
                 f"; {self.n_stages} of them {'is' if self.n_stages == 1 else 'are'} left, the "

@@ -164,11 +164,12 @@ def _sum(
 def _qualities(
     model: SeparationEstimator, X: Any, y: Any, outcomes: FloatArray | None, offset: Any
 ) -> list[dict[str, Any]]:
-    """Errors on the rows given, and those remembered by the model."""
-    given, kept = [], model.evaluation_
+    """Errors on the rows given, and those remembered by the model if they are others."""
+    given, kept = None, model.evaluation_
     if outcomes is not None and not np.isnan(outcomes).all():
-        given = [_quality(model.evaluate(X, y, offset=offset), "given")]
-    return given if kept is None else [*given, _quality(kept, "kept")]
+        given = model.evaluate(X, y, offset=offset)
+    parts = {"given": given, "kept": None if kept == given else kept}
+    return [_quality(own, where) for where, own in parts.items() if own is not None]
 
 
 def _quality(result: Evaluation | ClassEvaluation, where: str) -> dict[str, Any]:

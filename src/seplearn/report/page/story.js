@@ -71,7 +71,8 @@ function qualityPart(all) {
   const decision = page.classes && quality.cuts.length ? thresholdPanel(quality) : { figures: [], controls: null };
   return [
     el("p", {}, all.where === "kept"
-      ? `Measured on ${plural(quality.n_rows, "row")} held out when the model was made.`
+      ? `Kept with the model: measured on ${plural(quality.n_rows, "row")} that its maker chose. If it was fitted `
+        + "to them, it looks better here than it is."
       : `Measured on the ${plural(quality.n_rows, "row")} of the table given. If the model was `
         + "fitted to these rows, it looks better here than it is."),
     el("div", { class: "cards" }, scoreCards(all), all.where === "given" ? coverageCard() : null),
