@@ -59,7 +59,12 @@ def test_bands_are_of_the_replicates():
         explain.importance(replace(other, reference=case.model.reference)).values
         for other in case.model.replicates
     ]
-    assert_close(result.bands, np.quantile(others, (0.1, 0.9), axis=0))
+    ends = np.quantile(others - np.mean(others, axis=0), (0.1, 0.9), axis=0)
+    assert_close(result.bands, np.maximum(result.values + ends, 0.0))
+    assert (result.bands[0] <= result.values).all()
+    assert (result.bands[1] >= result.values).all()
+    without = explain.importance(replace(case.model, replicates=()))
+    assert_close(result.values, without.values)  # whatever the number of replicates
     frame = result.frame()
     assert frame["importance"].is_monotonic_decreasing
     assert frame["share"].sum() == pytest.approx(1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, overload
 
@@ -42,7 +43,8 @@ class Importance(Explanation):
     n_rows : int
         Rows over which the mean is taken; each is compared with each of them.
     bands : array of shape (2, p), or None
-        Bootstrap bands; None for a model without replicates.
+        How much replicates differ from each other, about the importance of the model itself; None
+        for a model without replicates.
 
     Examples
     --------
@@ -164,9 +166,27 @@ def mean_sizes(
     subject: Subject, rows: Reference, level: float = 0.9, n_jobs: int | None = None
 ) -> Importance:
     """Mean absolute Shapley values over rows already binned."""
-    models = (subject.model, *subject.model.replicates)
-    rows = few_rows(rows, _affordable(models))
+    own, replicates = (subject.model,), subject.model.replicates
+    used = few_rows(rows, _affordable(own))
+    (values,) = _sizes(own, used, n_jobs)
+    bands = None
+    if replicates:
+        others = _sizes(replicates, few_rows(rows, _affordable(replicates)), n_jobs)
+        # Replicates vary more from row to row than the model does, so that their sizes are larger;
+        # how they differ from each other is what there is to tell.
+        bands = np.maximum(values + band_of(list(others - others.mean(axis=0)), level), 0.0)
+    return Importance(
+        names=subject.names,
+        values=values,
+        n_rows=len(used.codes),
+        bands=bands,
+        library=subject.schema.library,
+        quantity=subject.quantity,
+    )
 
+
+def _sizes(models: Sequence[SeparationModel], rows: Reference, n_jobs: int | None) -> FloatArray:
+    """Of every model, the mean sizes over rows, which all are compared with."""
     parts = [slice(k, k + _BLOCK_ROWS) for k in range(0, len(rows.codes), _BLOCK_ROWS)]
 
     def size(task: tuple[SeparationModel, slice]) -> FloatArray:
@@ -176,18 +196,11 @@ def mean_sizes(
 
     with ThreadWorkers(n_threads(n_jobs)) as workers:
         sizes = workers.map(size, [(model, part) for model in models for part in parts])
-    values, *others = np.array(sizes).reshape(len(models), len(parts), -1).sum(axis=1)
-    return Importance(
-        names=subject.names,
-        values=values,
-        n_rows=len(rows.codes),
-        bands=band_of(others, level),
-        library=subject.schema.library,
-        quantity=subject.quantity,
-    )
+    total: FloatArray = np.array(sizes).reshape(len(models), len(parts), -1).sum(axis=1)
+    return total
 
 
-def _affordable(models: tuple[SeparationModel, ...]) -> int:
+def _affordable(models: Sequence[SeparationModel]) -> int:
     """How many rows can be compared with as many others in reasonable time."""
     work = 1
     for model in models:
