@@ -1,9 +1,13 @@
 """A card has what the single explanations have, of one feature, and nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from seplearn import TSLClassifier, TSLRegressor, datasets, explain
+from seplearn.explain.card import _ranges
+from seplearn.explain.tilt import Flip
 from tests.explained import NAMES, QUICK, assert_close, assert_same, every_case, main_effects, table
 
 
@@ -127,6 +131,29 @@ def test_sentences_name_levels_and_say_when_nothing_acts_together():
     assert "higher prediction for " in text
     alone = TSLRegressor(random_state=0).fit(X[["area"]], y)
     assert "acts by itself" in str(explain.card(alone, "area"))
+
+
+def test_where_a_curve_is_above_its_mean_is_told_in_ranges():
+    def flips(*pairs):
+        return [Flip(at, upward, span=10.0) for at, upward in pairs]
+
+    assert _ranges(flips((1.0, True))) == ["above 1"]
+    assert _ranges(flips((1.0, False))) == ["below 1"]
+    assert _ranges(flips((1.0, True), (3.0, False))) == ["from 1 to 3"]
+    several = flips((1.0, False), (3.0, True), (5.0, False), (7.0, True))
+    assert _ranges(several) == ["below 1", "from 3 to 5", "above 7"]
+    steps = [Flip(1.5, True, (1.0, 2.0)), Flip(2.5, False, (2.0, 3.0)), Flip(4.5, True, (4.0, 5.0))]
+    assert _ranges(steps) == ["at 2", "from 5 on"]
+    assert _ranges(steps[1:2]) == ["up to 2"]
+
+
+def test_a_feature_without_partners_acts_by_itself_only_if_it_does():
+    X, y = datasets.masked_interaction(1000, as_frame=True, random_state=0)
+    model = TSLRegressor(2, early_stopping=False, random_state=0).fit(X.assign(x4=0.0), y)
+    assert str(explain.card(model, "x4")) == "The prediction does not depend on x4."
+    card = replace(explain.card(model, "x1"), partners=(), alone=0.9, total=1.0)
+    assert "Of what it does 10 % depends on other features" in str(card)
+    assert "It acts by itself" in str(replace(card, alone=0.995))
 
 
 def test_bad_arguments_are_refused_in_words(classifier):

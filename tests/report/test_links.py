@@ -51,8 +51,11 @@ def test_content_says_what_is_summed_and_what_follows(table, classifier, counts)
     assert (own["quantity"], own["response"]) == ("log-odds of yes", "probability of yes")
     assert content["classes"] == [NO, "yes"]
     assert {row["actual"] for row in content["rows"]} <= {0.0, 1.0}
-    given, kept = content["quality"]
-    assert given["scores"] == kept["scores"] == classifier.evaluation_.scores
+    (given,) = content["quality"]  # what is kept is the same, and is not told twice
+    assert given["where"] == "given"
+    assert given["scores"] == classifier.evaluation_.scores
+    both = page_content(classifier, X[:400], y[:400], None, None, 5, 0)["quality"]
+    assert [quality["where"] for quality in both] == ["given", "kept"]
     assert len(given["cuts"]) == len(given["outcome_above"]) <= 201
     holes = y.astype(object).where(np.arange(N) % 2 == 0, None)
     half = page_content(classifier, X, holes, None, None, 5, 0)["quality"][0]
@@ -91,7 +94,7 @@ def test_probability_and_log_odds_are_the_models(table, classifier, open_page, t
     assert "From the constant to the log-odds of yes" in told
     assert "What moves the log-odds of yes" in opened.page.locator("#short-body").text_content()
     quality = opened.page.locator("#quality-body")
-    assert quality.locator(".band").count() == 2 * len(classifier.evaluation_.predicted)
+    assert quality.locator(".band").count() == len(classifier.evaluation_.predicted)
     counts = classifier.evaluation_.confusion()
     table_at_half = quality.locator(".confusion").first
     cells = [int(text) for text in table_at_half.locator("td").all_text_contents()]

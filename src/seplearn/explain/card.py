@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn._numerals import count, number_text, percent
+from seplearn._numerals import count, percent
 from seplearn._rules import check_level
 from seplearn.explain.axes import value_text
 from seplearn.explain.dependence import PartialDependence, dependence_on
@@ -17,7 +17,7 @@ from seplearn.explain.importance import Importance, mean_sizes
 from seplearn.explain.interactions import Interactions, interactions
 from seplearn.explain.response import Response, response_of
 from seplearn.explain.result import Explanation, band_of, distinct_names
-from seplearn.explain.sentences import NOTHING_ALONE_TEXT, turned_text
+from seplearn.explain.sentences import NOTHING_ALONE_TEXT, listed, rounded_text, turned_text
 from seplearn.explain.signs import SignChange, sign_of_curve
 from seplearn.explain.statements import NOTHING_ALONE, is_turned, way_of, zero_is_a_border
 from seplearn.explain.subject import Subject
@@ -151,7 +151,9 @@ class FeatureCard(Explanation):
     @property
     def sentences(self) -> tuple[str, ...]:
         """What there is to say of the feature, in words."""
-        size = number_text(self.importance, 3)
+        if self.importance == 0.0:
+            return (f"The {self.quantity} does not depend on {self.name}.",)
+        size = rounded_text(self.importance, self.importance)
         place = f"place {self.rank} of {self.n_features}, {percent(self.share)} of all importance"
         told = [f"{self.name} moves the {self.quantity} by {size} on average: {place}."]
         if way_of(self.summary) == NOTHING_ALONE:
@@ -221,30 +223,26 @@ def _crossing_words(change: SignChange) -> str:
         rest = len(known) - _TOLD_LEVELS
         more = f" and {count(rest, 'other level')}" if rest > 0 else ""
         return f"for {', '.join(known[:_TOLD_LEVELS])}{more}"
-    words = [
-        word.removeprefix("at ") if flip.between is None else f"the step {word}"
-        for flip, word in zip(change.flips, places(change.flips), strict=True)
-    ]
-    return _listed(_ranges(change.flips, words))
+    return listed(_ranges(change.flips))
 
 
-def _ranges(flips: Sequence[Flip], words: Sequence[str]) -> list[str]:
-    """Where a curve is above, from flip to flip; upward ones and others take turns."""
-    ranges, start = [], None
-    for flip, word in zip(flips, words, strict=True):
+def _ranges(flips: Sequence[Flip]) -> list[str]:
+    """Where a curve is above, from flip to flip; upward ones and others take turns.
+
+    Of a feature with few values by the values themselves.
+    """
+    ranges, start, above = [], None, ""
+    for flip, place in zip(flips, places(flips), strict=True):
+        word = place.removeprefix("at ")
+        last, first = (word, word) if flip.between is None else map("{:.6g}".format, flip.between)
         if flip.upward:
-            start = word
+            start, above = first, f"above {word}" if flip.between is None else f"from {first} on"
         elif start is None:
-            ranges.append(f"below {word}")
+            ranges.append(f"below {word}" if flip.between is None else f"up to {last}")
         else:
-            ranges.append(f"from {start} to {word}")
+            ranges.append(f"at {start}" if start == last else f"from {start} to {last}")
             start = None
-    return ranges if start is None else [*ranges, f"above {start}"]
-
-
-def _listed(texts: Sequence[str]) -> str:
-    *first, last = texts
-    return f"{', '.join(first)} and {last}" if first else last
+    return ranges if start is None else [*ranges, above]
 
 
 def card(model: Any, feature: Any, *, background: Any = None, level: float = 0.9) -> FeatureCard:

@@ -79,7 +79,7 @@ def _opening(summary: Summary) -> tuple[str, ...]:
         median = f"{np.median(turns):g}"
         text += f" Turning points of a curve: {median} in the median, {turns.max()} at most."
     size = () if summary.size is None else (f"Its size: {summary.size}.",)
-    mean, spread = (_rounded(v, summary.spread) for v in (summary.mean, summary.spread))
+    mean, spread = (rounded_text(v, summary.spread) for v in (summary.mean, summary.spread))
     if summary.over_training:
         rows = f"{count(summary.n_rows, 'training row')} kept in the model"
     else:
@@ -97,7 +97,7 @@ def _movers(summary: Summary) -> tuple[str, ...]:
     shown = movers(summary)
     lines = []
     for one in shown:
-        size = _rounded(one.importance, one.importance)
+        size = rounded_text(one.importance, one.importance)
         lines.append(
             f"{brief(one.name)}: {size} ({percent(one.share)}). {_dependence(one, summary)}"
         )
@@ -124,7 +124,7 @@ def _dependence(one: FeatureSummary, summary: Summary) -> str:
     span = float(values[-1] - values[0])
 
     def point(k: int) -> str:
-        return f"{_rounded(curve[k], summary.spread)} at {_rounded(values[k], span)}"
+        return f"{rounded_text(curve[k], summary.spread)} at {rounded_text(values[k], span)}"
 
     last = len(curve) - 1
     if way in (RAISES, LOWERS):
@@ -154,7 +154,7 @@ def _times(difference: float, quantity: str) -> str:
     return f", the {what} times {math.exp(min(difference, 700.0)):.3g}"
 
 
-def _rounded(value: float, span: float) -> str:
+def rounded_text(value: float, span: float) -> str:
     """A number to about a hundredth of ``span``; thousands are set apart in long ones."""
     text = place_texts([float(value)], span)[0]
     whole, point, rest = text.partition(".")
@@ -166,7 +166,8 @@ def _levels(one: FeatureSummary, summary: Summary) -> str:
     labels = one.axis.describe().labels
     order = np.argsort(one.curve, kind="stable")
     words = [
-        f"{_rounded(one.curve[k], summary.spread)} for {brief(labels[one.bins[k]])}" for k in order
+        f"{rounded_text(one.curve[k], summary.spread)} for {brief(labels[one.bins[k]])}"
+        for k in order
     ]
     if len(words) > _MOST_LEVELS:
         words = [words[0], words[1], "...", words[-2], words[-1]]

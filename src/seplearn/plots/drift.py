@@ -46,7 +46,7 @@ def plot_drift(drift: Drift, ax: Any = None, max_features: int = 30) -> Any:
         [drift.names[j] for j in order],
         drift.psi[order],
         color=[_COLOURS[drift.verdicts[j]] for j in order],
-        title=f"{drift.n_rows:,} rows beside training rows (purple: watch, pink: drift)",
+        title=f"{drift.n_rows:,} rows beside training rows\n(purple: watch, pink: drift)",
     )
     panel.scatter(drift.psi_by_chance[order], np.arange(len(order)), marker="|", color="0.15")
     panel.set_xlabel("population stability index (mark: by chance)", fontsize=9)

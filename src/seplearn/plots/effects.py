@@ -68,4 +68,4 @@ def _label(effects: MainEffects, factors: bool) -> str:
     if factors:
         return effects.factor_name
     is_sum = effects.quantity == "prediction"
-    return "main effect" if is_sum else f"main effect on the {short(effects.quantity, 30)}"
+    return "main effect" if is_sum else f"main effect on the\n{short(effects.quantity, 30)}"

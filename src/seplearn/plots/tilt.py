@@ -50,7 +50,8 @@ def plot_tilt(
     stage = stage_title(tilt.stage, tilt.stage_name)
     if np.isnan(tilt.intercept):
         axes[0, 0].set_axis_off()
-        words = f"{stage}\nhas no tilt: it is one product, or its factors have signs"
+        stage = stage_title(tilt.stage, tilt.stage_name, 26)
+        words = f"{stage}\nhas no tilt: it is one product,\nor its factors have signs"
         axes[0, 0].text(0.5, 0.5, words, ha="center", va="center", color=QUIET)
         return shown
     title = f"{stage}\nspread of the tilt (grey: constant)"

@@ -24,7 +24,8 @@ function tickText(values) {
     if (Math.abs(value) < 1e-9 * step) return "0";
     if (largest < 1e-4) return value.toExponential(Math.max(digits - 1, 0));
     const compact = largest >= 1e5 ? { notation: "compact" } : {};
-    return value.toLocaleString("en-US", { maximumSignificantDigits: digits, ...compact })
+    const useGrouping = largest >= 1e4;  // years have no commas
+    return value.toLocaleString("en-US", { maximumSignificantDigits: digits, useGrouping, ...compact })
       .replace("-", "\u2212");
   };
 }
