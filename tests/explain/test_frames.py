@@ -9,7 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from seplearn import TSLRegressor, explain
+from seplearn import TSLRegressor, datasets, explain
+from seplearn._numerals import number_text
 from seplearn.table.binning import NumericAxis
 from tests.explained import (
     EXPLANATIONS,
@@ -434,5 +435,45 @@ def test_a_summary_in_a_notebook_has_sentences_figure_and_frame():
 
 def test_what_is_printed_is_the_frame():
     result = explain.importance(joint().subject)
-    assert str(result) == str(result.frame())
+    assert str(result) == result.frame().to_string(index=False)
+
+
+def test_a_wide_frame_is_printed_with_all_its_columns(capsys):
+    X, y = datasets.rents(300, random_state=0)
+    model = TSLRegressor(1, early_stopping=False, random_state=0).fit(X, y)
+    drift = explain.drift(model, X)
+    print(drift)
+    told = capsys.readouterr().out
+    assert all(name in told.splitlines()[0].split() for name in drift.frame().columns)
+    assert len(str(explain.shapley(model, X)).splitlines()) < 60  # not all of many rows
+
+
+def test_a_row_is_printed_as_a_sum():
+    X, y = datasets.rents(300, random_state=0)
+    model = TSLRegressor(2, main_effects=True, early_stopping=False, random_state=0).fit(X, y)
+    local = explain.local(model, X.assign(area=1e6), row=3)
+    lines = str(local).splitlines()
+    assert lines[0].split() == ["constant", number_text(local.intercept, 4)]
+    n_acting = np.count_nonzero(local.effects)
+    assert sum(line.startswith("main effect of ") for line in lines) == n_acting > 1
+    assert sum(line.startswith("stage ") for line in lines) == len(local.contributions)
+    assert lines[n_acting + 3].split() == ["prediction", number_text(local.prediction, 4)]
+    assert lines[n_acting + 4].startswith("area: ")
+
+
+def test_changes_are_printed_in_words():
+    X, y = datasets.rents(300, random_state=0)
+    model = TSLRegressor(1, early_stopping=False, random_state=0).fit(X, y)
+    now = float(model.predict(X[:1])[0])
+    some = explain.counterfactual(model, X, row=0, target=now * 1.2)
+    assert str(some).splitlines()[1].startswith(" and ".join(some.changes[0].texts))
+    assert len(str(some).splitlines()) == len(some.changes) + 1
+    assert some.why_none == ""
+    none = explain.counterfactual(model, X, row=0, target=now * 1000.0)
+    assert str(none) == none.why_none
+    assert str(none).startswith("No change of one or two features")
+
+
+def test_repr_is_short():
+    result = explain.importance(joint().subject)
     assert repr(result).startswith("Importance(names=")

@@ -123,7 +123,7 @@ def test_figures_say_what_is_drawn(table, classifier):
     figure = explain.main_effects(classifier).plot(factors=True)
     assert figure.axes[0].get_ylabel() == "odds ratio"
     plain = explain.main_effects(classifier).plot().axes[0]
-    assert plain.get_ylabel() == "main effect on the log-odds of True"
+    assert plain.get_ylabel() == "main effect on the\nlog-odds of True"
     X, _, _ = table
     assert (
         explain.importance(classifier).plot().axes[0].get_xlabel().endswith("in log-odds of True")

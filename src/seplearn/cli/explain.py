@@ -201,13 +201,8 @@ def _by_feature(shapley: ShapleyValues, local: LocalExplanation) -> str:
 
 def _changes_text(result: Counterfactual) -> str:
     """What would have to be different, in a table."""
-    if result.is_reached:
-        return f"It is a {result.wanted} already: nothing has to change."
     if not result.changes:
-        return wrapped(
-            f"No change of one or two features, to values that training rows had, makes it a "
-            f"{result.wanted}."
-        )
+        return wrapped(result.why_none)
     rows = [
         [
             " and ".join(shortened(text, 60) for text in change.texts),

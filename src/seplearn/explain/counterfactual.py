@@ -124,6 +124,29 @@ class Counterfactual(Explanation):
     fixed: tuple[str, ...]
     changes: tuple[Change, ...]
 
+    def __str__(self) -> str:
+        """The changes in words, a line each, the smallest first."""
+        now = f"now {number_text(self.prediction, 4)}"
+        if not self.changes:
+            return self.why_none
+        lines = [
+            f"{' and '.join(change.texts)}: {number_text(change.prediction, 4)}"
+            for change in self.changes
+        ]
+        return "\n".join([f"For a {self.wanted} ({now}) one of these would do:", *lines])
+
+    @property
+    def why_none(self) -> str:
+        """Why there are no changes; empty where there are some."""
+        if self.is_reached:
+            return f"It is a {self.wanted} already: nothing has to change."
+        if self.changes:
+            return ""
+        return (
+            "No change of one or two features, within what training rows had, makes it a "
+            f"{self.wanted}."
+        )
+
     def _columns(self) -> dict[str, Any]:
         """One row per change, the smallest first; of a change of one feature no second."""
 
@@ -153,7 +176,7 @@ def counterfactual(
 ) -> Counterfactual:
     """What would have to be different in a row for the prediction to be another.
 
-    All changes of one feature, and of two features, to values that training rows had are looked
+    All changes of one feature, and of two features, to bins that training rows had are looked
     at, none is sampled. Of every feature, and of every pair, the smallest change that reaches the
     target is listed; a pair only where it is a change smaller by a tenth, or more, than either of
     its features alone.

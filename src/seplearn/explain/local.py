@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from seplearn._numerals import number_text
 from seplearn._rules import check_level
 from seplearn.explain.axes import remark, row_texts
 from seplearn.explain.products import rest_of_products
@@ -15,6 +16,7 @@ from seplearn.explain.sizes import shares
 from seplearn.explain.subject import Subject, check_position
 from seplearn.kernels.arrays import CodeArray, FloatArray
 from seplearn.model.model import SeparationModel
+from seplearn.model.reading import brief
 from seplearn.table.columns import Table, make_frame, open_table
 
 
@@ -99,6 +101,23 @@ class LocalExplanation(Explanation):
         share = self.backbone_share
         other: FloatArray = np.where(share < tolerance, share, 0.0).sum(axis=1)
         return other
+
+    def __str__(self) -> str:
+        """What adds up to the prediction, a line each, and what is remarkable about the row."""
+        acting = np.argsort(-np.abs(self.effects), kind="stable")
+        steps = [
+            (f"main effect of {brief(self.names[j])} ({self.values[j]})", self.effects[j])
+            for j in acting
+            if self.effects[j] != 0.0
+        ]
+        named = enumerate(zip(self.stage_names, self.contributions, strict=True))
+        steps += [(f"stage {s}: {name}", value) for s, (name, value) in named]
+        lines = [("constant", number_text(self.intercept, 4))]
+        lines += [(name, f"{'+' if v > 0 else ''}{number_text(v, 4)}") for name, v in steps]
+        lines.append((self.quantity, number_text(self.prediction, 4)))
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        told = [f"{name:<{widths[0]}}  {value:>{widths[1]}}" for name, value in lines]
+        return "\n".join([*told, *(f"{name}: {text}" for name, text in self.remarks.items())])
 
     def _columns(self) -> dict[str, Any]:
         """One row per stage, then main effects, the intercept last.

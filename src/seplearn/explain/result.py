@@ -13,6 +13,7 @@ import numpy as np
 from seplearn.table.columns import make_frame
 
 _LONGEST_VALUE = 60
+_MOST_ROWS = 40  # of a printed frame
 
 
 _BESIDE = ("library", "quantity")  # not worth showing among the numbers
@@ -95,13 +96,21 @@ class Explanation:
     def __str__(self) -> str:
         """The data frame, which is what somebody who prints numbers wants to see."""
         try:
-            return str(self.frame())
+            return _whole_text(self.frame())
         except (ImportError, ValueError):
             return repr(self)
 
     def __repr__(self) -> str:
         shown = ((f.name, getattr(self, f.name)) for f in fields(self) if f.name not in _BESIDE)
         return f"{type(self).__name__}({', '.join(f'{n}={_brief(v)}' for n, v in shown)})"
+
+
+def _whole_text(frame: Any) -> str:
+    """A data frame with all its columns; pandas leaves out those in the middle of a wide one."""
+    if type(frame).__module__.partition(".")[0] != "pandas":
+        return str(frame)
+    text: str = frame.to_string(index=False, max_rows=_MOST_ROWS, na_rep="")
+    return text
 
 
 def _brief(value: Any) -> str:
