@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import mean_gamma_deviance, mean_pinball_loss, mean_poisson_deviance
 
-from seplearn import SepALSRegressor, TSLRegressor, explain, load_model
+from seplearn import SepALSRegressor, TSLRegressor, datasets, explain, load_model
 
 QUICK: dict[str, Any] = {
     "n_stages": 2, "early_stopping": False, "n_grids": 3, "n_splits": 8, "random_state": 0,
@@ -335,3 +335,19 @@ def test_the_papers_estimators_say_that_they_are_for_numbers(amounts):
     with pytest.raises(TypeError, match="unexpected keyword argument 'loss'"):
         SepALSRegressor(loss="poisson")
     assert "by squared error only" in (SepALSRegressor.__doc__ or "")
+
+
+def test_an_evaluation_that_forgets_the_offsets_says_so(tmp_path):
+    table = datasets.claims(600, random_state=0)
+    X, y, years = table.X, table.n_claims, np.log(table.exposure)
+    quick = {"n_stages": 1, "early_stopping": False, "random_state": 0}
+    model = TSLRegressor(loss="poisson", **quick).fit(X, y, offset=years)
+    model.save(tmp_path / "m.tsl")
+    for fitted in (model, load_model(tmp_path / "m.tsl")):
+        assert fitted.provenance_.had_offsets
+        with pytest.warns(UserWarning, match="fitted with offsets and none are given"):
+            fitted.evaluate(X, y)
+        fitted.evaluate(X, y, offset=years)
+    without = TSLRegressor(loss="poisson", **quick).fit(X, y)
+    assert without.provenance_.had_offsets is False
+    without.evaluate(X, y)

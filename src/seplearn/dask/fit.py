@@ -184,7 +184,7 @@ class ClusterTable:
             spread = self._target_unit(False, shares).scale if is_log else 1.0
             rows = DaskRows.of(shares, axes, is_constant, self._has_offset, spread)
             model, history = fit_data(lambda _: rows, options, unit, held_out, groups, callback)
-            return model, history, Provenance.of_fit(rows.n_rows, rows.mass)
+            return model, history, Provenance.of_fit(rows.n_rows, rows.mass, self._has_offset)
         finally:
             shares.close()
 

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from seplearn._errors import out_of_range, wrong_type
+from seplearn._errors import out_of_range, warn, wrong_type
 from seplearn._params import Parameter, check_parameters
 from seplearn._rules import Choice, Flag, check_level, is_real, is_whole
 from seplearn.editing import Edit
@@ -400,6 +400,11 @@ class SeparationEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         rows = known_rows(X, self._outcomes(y), sample_weight, offset)
+        if offset is None and self.provenance_ is not None and self.provenance_.had_offsets:
+            warn(
+                "the model was fitted with offsets and none are given: it is evaluated without "
+                "them, so with an exposure counts are compared with rates"
+            )
         loss = self._loss
         if loss.link is not self.model_.link:
             raise ValueError(

@@ -204,7 +204,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         held_out = weighed_rows(
             class_eval_rows(eval_set, schema, classes, offset is not None), weights
         )
-        provenance = Provenance.of_fit(len(rows.y), total_weight(rows.weight))
+        provenance = Provenance.of_fit(len(rows.y), total_weight(rows.weight), offset is not None)
         start = self._start_of_classes(schema, classes)
         earlier = [] if start is None else self.history_
         asked = Asked(eval_set, groups, offset)
@@ -341,7 +341,9 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
             options, unit, weighed_rows(held_out, weights), outcomes.numbered_groups(), callback,
         )  # fmt: skip
         earlier = [] if start is None else self.history_
-        provenance = Provenance.of_fit(len(outcomes.y), total_weight(outcomes.weight))
+        provenance = Provenance.of_fit(
+            len(outcomes.y), total_weight(outcomes.weight), outcomes.offset is not None
+        )
         self._store(schema, model, [*earlier, *history], provenance)
         self.classes_ = classes
 

@@ -126,7 +126,7 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         check_parameters(SEPALS_PARAMETERS, self.get_params(deep=False))
         rows = training_rows(X, y, sample_weight)
-        provenance = Provenance.of_fit(len(rows.y), float(rows.weight.sum()))
+        provenance = Provenance.of_fit(len(rows.y), float(rows.weight.sum()), had_offsets=False)
         warn_of_target(rows.table, y)
         schema = Schema.of(rows.table, target_name(y))
         categorical = categorical_columns(rows.table, self.categorical_features)

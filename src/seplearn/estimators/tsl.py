@@ -233,7 +233,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         if eval_set is not None:
             held_out = eval_rows(eval_set, schema, offset is not None)
             check_eval_target(loss, held_out)
-        provenance = Provenance.of_fit(len(rows.y), total_weight(rows.weight))
+        provenance = Provenance.of_fit(len(rows.y), total_weight(rows.weight), offset is not None)
         parameters = self._plain_parameters()
         start = self._start(schema, loss)
         earlier = [] if start is None else self.history_
@@ -335,7 +335,9 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
             options, unit, held_out, outcomes.numbered_groups(), callback,
         )  # fmt: skip
         earlier = [] if start is None else self.history_
-        provenance = Provenance.of_fit(len(outcomes.y), total_weight(outcomes.weight))
+        provenance = Provenance.of_fit(
+            len(outcomes.y), total_weight(outcomes.weight), outcomes.offset is not None
+        )
         self._store(schema, model, [*earlier, *history], provenance)
 
     def predict(self, X: Any, offset: Any = None) -> FloatArray:

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from typing import Any
 
 from seplearn._errors import out_of_range
-from seplearn.model.checks import count, finite, require, table
+from seplearn.model.checks import count, finite, flag, require, table
 
 _PACKAGES = ("seplearn", "numpy", "numba", "scipy", "scikit-learn")
 _EPOCH = "SOURCE_DATE_EPOCH"
@@ -51,6 +51,8 @@ class Provenance:
     n_left_out : int or None
         Rows of the table that were left out because they had no outcome or no weight, if that is
         known.
+    had_offsets : bool or None
+        Whether rows had offsets, if that is known.
 
     Examples
     --------
@@ -70,13 +72,15 @@ class Provenance:
     table_sha256: str | None = None
     excluded: tuple[str, ...] = ()
     n_left_out: int | None = None
+    had_offsets: bool | None = None
 
     @staticmethod
-    def of_fit(n_rows: int, weight: float) -> Provenance:
+    def of_fit(n_rows: int, weight: float, had_offsets: bool) -> Provenance:
         """That of a fit made here and now."""
         versions = {"python": platform.python_version()}
         versions |= {name: _version(name) for name in _PACKAGES}
-        return Provenance(n_rows, weight, versions, date_of_environment())
+        date = date_of_environment()
+        return Provenance(n_rows, weight, versions, date, had_offsets=had_offsets)
 
     def to_plain(self) -> dict[str, Any]:
         """As JSON."""
@@ -85,7 +89,9 @@ class Provenance:
     @staticmethod
     def from_plain(values: Any) -> Provenance:
         """What :meth:`to_plain` gave, every value checked."""
-        given = table(values, {one.name for one in fields(Provenance)}, "the provenance")
+        require(isinstance(values, dict), "the provenance must be a table")
+        names = {one.name for one in fields(Provenance)}
+        given = table({"had_offsets": None} | values, names, "the provenance")
         versions, excluded = given["versions"], given["excluded"]
         sound = isinstance(versions, dict) and all(_is_short(text) for text in versions.values())
         require(sound, "versions of the provenance")
@@ -99,9 +105,11 @@ class Provenance:
         require(weight >= 0.0, "weight of the training rows")
         n_rows, left_out = count(given["n_rows"]), given["n_left_out"]
         n_left_out = None if left_out is None else count(left_out)
+        had_offsets = None if given["had_offsets"] is None else flag(given["had_offsets"])
         return Provenance(
-            n_rows, weight, versions, given["date"], digest, tuple(excluded), n_left_out
-        )
+            n_rows, weight, versions, given["date"], digest, tuple(excluded), n_left_out,
+            had_offsets,
+        )  # fmt: skip
 
 
 def date_of_environment() -> str | None:
