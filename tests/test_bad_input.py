@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from seplearn import SepALSRegressor, TSLClassifier, TSLRegressor
+from seplearn._errors import did_you_mean
 from seplearn.report import write_report
 from seplearn.table.training import training_rows
 
@@ -225,3 +226,9 @@ def test_groups_are_told_apart_whatever_their_names():
     groups = np.array(["a", "a\0"] * 10, dtype=object)
     rows = training_rows(X, Y, None, groups)
     assert rows.groups.tolist() == [0, 1] * 10
+
+
+def test_a_name_in_other_letters_is_recognised():
+    assert did_you_mean("t3", ["TSH", "T3", "t4"]) == " (did you mean 'T3'?)"
+    assert did_you_mean("distrct", ["district", "area"]) == " (did you mean 'district'?)"
+    assert did_you_mean("nothing", ["area"]) == ""

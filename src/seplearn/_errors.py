@@ -47,7 +47,10 @@ def wrong_type(name: str, rule: str, value: Any) -> TypeError:
 
 def did_you_mean(given: Any, names: Iterable[str]) -> str:
     """The end of a message about an unknown name: the known name most like it, if there is one."""
-    close = difflib.get_close_matches(str(given), list(names), n=1)
+    known = list(names)
+    spelled = {name.casefold(): name for name in reversed(known)}
+    close = [spelled[word] for word in (str(given).casefold(),) if word in spelled]
+    close = close or difflib.get_close_matches(str(given), known, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 

@@ -509,7 +509,7 @@ def test_records_that_do_not_fit_are_refused():
         {"products": [[1.0, 709.0]] * len(scales[0].arguments["products"])},
     ):
         damaged = kind("recalibrate", {**scales[0].arguments, **far}, "r")
-        with pytest.raises(ValueError, match="edits must be scales up to 1e300 in recalibrate"):
+        with pytest.raises(ValueError, match="edits must be such that scales of recalibrate"):
             model.edit().replay([damaged])
     with pytest.raises(ValueError, match="reason must be a text that says why, got ''"):
         model.edit().replay([kind("drop_stage", {"stage": 0}, "")])
@@ -556,3 +556,13 @@ def test_recalibration_leaves_what_its_rows_do_not_tell_of():
     found = fitted.edit().recalibrate(X[there], np.full(100, 11.0)).apply(reason="dearer")
     each = pd.DataFrame({"district": list("ABC")})
     np.testing.assert_allclose(found.predict(each), [11.0, 21.0, 31.0], atol=0.2)
+
+
+def test_a_recalibration_that_could_not_be_repeated_is_refused():
+    X, y = datasets.masked_interaction(300, random_state=0)
+    fitted = TSLRegressor(1, early_stopping=False, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="y must be such that scales of recalibrate are at most"):
+        fitted.edit().recalibrate(X, y * 1e302)
+    large = fitted.edit().recalibrate(X, y * 1e290).apply(reason="another unit")
+    again = fitted.edit().replay(large.edits_).apply(reason="again")
+    np.testing.assert_array_equal(again.predict(X), large.predict(X))

@@ -300,6 +300,7 @@ class Edit:
         loss.check_domain(target)
         has_constant = bool(estimator.fit_intercept)
         found = fitted_scales(model, Rows(codes, target, rows.weight, added), loss, has_constant)
+        _check_numbers(rescaled(model, found), "y")
         return self._rescale(found, len(codes), class_)
 
     def _rescale(self, scales: Scales, n_rows: int, class_: Any) -> Edit:
@@ -365,7 +366,7 @@ class Edit:
             rule = f"for a model with {len(scales.products)} products in recalibrate"
             raise out_of_range("edits", rule, n_products)
         self._rescale(scales, count(given["n_rows"]), class_)
-        _check_numbers(self._one_sum("class_", class_))
+        _check_numbers(self._one_sum("class_", class_), "edits")
 
     @property
     def stage_names(self) -> Any:
@@ -662,17 +663,16 @@ def _sign_and_scale(pair: Any) -> list[float]:
     return [sign, scale]
 
 
-def _check_numbers(model: SeparationModel) -> None:
-    """Raise where scales of a record leave a model whose predictions would be no numbers."""
+def _check_numbers(model: SeparationModel, argument: str) -> None:
+    """Raise where scales leave a model whose predictions would be no numbers."""
     levels = [abs(model.intercept)]
     if model.effects is not None:
         levels.append(float(np.abs(model.effects).max()))
     logs = [branch.log_scale for stage in model.stages for branch in stage.branches]
     largest = max([*(math.log(max(level, 1e-300)) for level in levels), *logs])
     if not largest <= _LARGEST_SCALE:
-        raise out_of_range(
-            "edits", "scales up to 1e300 in recalibrate", math.exp(min(largest, 709))
-        )
+        rule = "such that scales of recalibrate are at most 1e300"
+        raise out_of_range(argument, rule, math.exp(min(largest, 709)))
 
 
 def _limits(limits: Any) -> tuple[float, float]:

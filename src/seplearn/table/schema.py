@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seplearn._errors import out_of_range, warn
+from seplearn._errors import did_you_mean, out_of_range, warn
 from seplearn.kernels.arrays import BoolArray
 from seplearn.table.columns import Table
 
@@ -148,7 +148,10 @@ def _position(item: Any, table: Table) -> int:
     if isinstance(item, str):
         names = table.names or ()
         if item not in names:
-            raise out_of_range("categorical_features", f"among the columns {list(names)}", item)
+            hint = did_you_mean(item, names)
+            raise out_of_range(
+                "categorical_features", f"among the columns {list(names)}{hint}", item
+            )
         return names.index(item)
     if not 0 <= int(item) < table.n_columns:
         rule = f"positions below {table.n_columns}"
