@@ -1,5 +1,6 @@
 """Roles of features in stages made by hand, so that the sentence is known."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,8 @@ SENTENCES = {
     ),
     "two direct": (
         tilted([ONES] * 3, [STEP, FLAT, np.multiply(STEP, -2)]),
-        "x0 directs, flipping at 0; x2 directs, flipping at 0",
+        "x0 directs, flipping at 0; x2 directs, flipping at 0; "
+        "nearly a sum (100 % of its variance)",  # as cosh of their tilts does not vary
     ),
     "both": (
         tilted([RISING, ONES, ONES], [STEP, FLAT, FLAT]),
@@ -76,7 +78,7 @@ SENTENCES = {
     "signed but flat": (product([[1, 1, 1, 1, -1], ONES, ONES]), "no feature matters"),
     "one side": (
         tilted([RISING, ONES, ONES], [FLAT, WORDS, FLAT]).with_scalars(1.0, -1.0),
-        "x0, x1 scale; always adds",
+        "x0, x1 scale; always adds; nearly a sum (100 % of its variance)",
     ),
     "turned": (
         tilted([RISING, ONES, ONES], [STEP, WORDS, FLAT]).with_scalars(-1.0, -1.0),
@@ -182,7 +184,7 @@ def test_features_that_flip_a_stage_only_together_are_not_said_to_leave_it_alone
     stage = tilted([ONES] * 3, [np.subtract(up, 0.75), down, FLAT], d0=0.7)
     result = roles_of(stage).stages[0]
     assert 0.0 < result.below_zero < 1.0
-    assert result.sentence.endswith(f"subtracts at {100 * result.below_zero:.0f} % of the rows")
+    assert f"; subtracts at {100 * result.below_zero:.0f} % of the rows" in result.sentence
 
 
 def test_flips_have_digits_enough_and_many_are_counted():
@@ -279,3 +281,24 @@ def test_turned_lambda_turn_the_words():
     kinds = [stage.kind for stage in explain.roles(turned().subject).stages]
     assert kinds == ["two products", "same side", "one product"]
     assert explain.roles(turned().subject).stages[2].below_zero == 1.0
+
+
+@every_case
+def test_how_much_of_a_stage_is_a_sum_is_its_main_indices(make):
+    case = make()
+    for found, stage in zip(explain.roles(case.subject).stages, case.model.stages, strict=True):
+        alone = replace(case.model, stages=(stage,), effects=None, replicates=())
+        assert found.additive == pytest.approx(explain.interactions(alone).main.sum(), rel=1e-9)
+
+
+def test_a_stage_that_is_nearly_a_sum_says_so():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(600, 3)), columns=list("abc"))
+    y = X["a"] + 0.5 * X["b"] + rng.normal(size=600)
+    quick = {"early_stopping": False, "main_effects": False, "random_state": 0}
+    (stage,) = explain.roles(TSLRegressor(1, **quick).fit(X, y)).stages
+    assert stage.additive > 0.98
+    assert "nearly a sum (" in stage.sentence
+    (stage,) = explain.roles(TSLRegressor(1, **quick).fit(X, y * X["c"])).stages
+    assert stage.additive < 0.5
+    assert "nearly a sum" not in stage.sentence

@@ -139,6 +139,13 @@ def interactions(model: Any, *, background: Any = None) -> Interactions:
     )
 
 
+def additive_share(model: SeparationModel, rows: Reference) -> float:
+    """Share of the variance that features explain each by itself, were they independent."""
+    _, branches, effects = _in_unit(model, rows)
+    main = _sobol(branches, effects, model.bins)[1]
+    return float(main.sum())
+
+
 def _in_unit(model: SeparationModel, rows: Reference) -> tuple[float, list[Branch], FloatArray]:
     """The log of a unit in which nothing is larger than one, and products and effects in it.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from seplearn._numerals import count, percent
+from seplearn.explain.interactions import additive_share
 from seplearn.explain.products import without
 from seplearn.explain.result import Explanation
 from seplearn.explain.sizes import effect_spreads, largest, part_weights
@@ -22,6 +23,7 @@ _TILT_TOLERANCE = 0.05
 _NAMED_LEVELS = 4
 _NAMED_FLIPS = 3
 _NEARLY_CONSTANT = 4.0  # times its standard deviation: what a stage's own size counts at most
+_NEARLY_A_SUM = 0.98  # of the variance of a stage
 _ROUNDING = 1e-9  # of its size: what moves less does not move
 SMALLEST_TOLD = 0.001  # a stage with a smaller share of the weight has no line of its own
 
@@ -95,6 +97,10 @@ class StageRoles:
     below_zero : float
         Share of the rows at which the stage takes from the prediction.
     features : tuple of FeatureRole
+    additive : float
+        Share of the stage's variance that features explain each by itself, were they independent
+        of each other. Near one the stage is a sum, though it is made of products: what one feature
+        does in it hardly depends on the others.
 
     Examples
     --------
@@ -112,6 +118,7 @@ class StageRoles:
     kind: str
     below_zero: float
     features: tuple[FeatureRole, ...]
+    additive: float
 
     @property
     def sentence(self) -> str:
@@ -132,6 +139,9 @@ class StageRoles:
             parts.append(self._sign)
         if not parts:
             parts.append("no feature matters")
+        n_acting = sum(role.role != "idle" for role in self.features)
+        if n_acting > 1 and self.additive >= _NEARLY_A_SUM:
+            parts.append(f"nearly a sum ({percent(min(self.additive, 1.0))} of its variance)")
         return "; ".join(parts)
 
     @property
@@ -287,7 +297,9 @@ def _stage_roles(
     )
     below_zero = float(rows.weight[value < 0].sum() / rows.weight.sum())
     name = subject.stage_names[s]
-    return StageRoles(s, name, weight, stage.kind, below_zero, features)
+    alone = replace(subject.model, stages=(stage,), effects=None, replicates=())
+    additive = additive_share(alone, rows)
+    return StageRoles(s, name, weight, stage.kind, below_zero, features, additive)
 
 
 def _feature_role(
