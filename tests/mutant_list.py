@@ -191,7 +191,11 @@ HUBER = Group(
         ("if scale > 0 else math.inf", "if scale > 0 else 0.0"),
         ("own = self.suited_to(target, weight)", "own = self"),
         ("weights=own._weights(target - level, weight))", "weights=weight)"),
-        ("self._weights(target - eta, weight)", "self._weights(eta, weight)"),
+        ("np.clip(target - eta, -self.threshold, self.threshold)", "target - eta"),
+        (
+            "return Working(near, weight)",
+            "return Working(near, 0.5 * weight)",
+        ),
         ("(2.0 * off - self.threshold)", "(2.0 * off + self.threshold)"),
         ("off <= self.threshold, off**2", "off <= 2.0 * self.threshold, off**2"),
         ("if not self._bends:\n            squared", "if False:\n            squared"),
@@ -199,6 +203,30 @@ HUBER = Group(
         ("weight * (self.threshold / off)", "self.threshold / off"),
         ("below = np.cumsum(weight[order])", "below = np.cumsum(weight)"),
         ("below[-1] * share)", 'below[-1] * share, "right")'),
+    ),
+)
+
+WEIGHTS = Group(
+    "table/training.py",
+    ("tests/table/test_training.py",),
+    (
+        ("exact_sum(shares**2)", "exact_sum(shares)"),
+        ("while (part := math.fsum(rest)) != 0.0:", "for part in (math.fsum(rest),):"),
+        ("if not 0.5 <= mean <= MOST_PER_ROW:", "if not 0.5 <= mean:"),
+        ("if not 0.5 <= mean <= MOST_PER_ROW:", "if not mean <= MOST_PER_ROW:"),
+        ("largest if are_whole else", "largest if False else"),
+        ("else min(largest, effective)", "else effective"),
+        ("return shares * self.rows_of_largest", "return shares"),
+    ),
+)
+
+WEIGHTS_OF_CLASSES = Group(
+    "estimators/classifier.py",
+    ("tests/estimators/test_classifier.py",),
+    (
+        ("counted: FloatArray = weights * effective", "counted: FloatArray = weights"),
+        ("weights = 1.0 / shares", "weights = 1.0 / shares**0.5"),
+        ("float(shares @ weights**2)", "float(shares @ weights)"),
     ),
 )
 
@@ -815,7 +843,7 @@ JOINT = Group(
         ("used[order] > 1", "used[order] > 0"),
         ("varying if len(varying) else order[:1]", "varying"),
         ('order = np.argsort(hashes, kind="stable")', "order = np.arange(len(hashes))"),
-        ("> _LARGEST_LEVEL or main_effects", "> _LARGEST_LEVEL"),
+        ("not loss.sees_sides and not main_effects", "not loss.sees_sides"),
         ("if options.fit_intercept and far else", "if far else"),
         ("first_penalties(data, options)[:, 0]", "0.1 * first_penalties(data, options)[:, 0]"),
         (
@@ -1232,6 +1260,18 @@ CERTAINTY = Group(
     compiled=True,
 )
 
+WHAT_IS_NOT_GIVEN_UP = Group(
+    "fitting/growth.py",
+    ("tests/estimators/test_classifier.py",),
+    (
+        ("constant.is_over = constant.path.is_behind(effects.path)", "constant.is_over = True"),
+        (
+            "        if not self._options.grows_products_alone:\n            return\n",
+            "",
+        ),
+    ),
+)
+
 WHAT_GREW = Group(
     "fitting/growth.py",
     ("tests/fitting/test_certainty.py",),
@@ -1288,6 +1328,7 @@ WHAT_IS_SCALED = Group(
 
 GROUPS = (
     ROWS, FOUR_ROWS, EMITTED_ROWS, SWEEP, ROW_BLOCKS, CARRIERS, HUBER, SQUARED, LINK,
+    WEIGHTS, WEIGHTS_OF_CLASSES, WHAT_IS_NOT_GIVEN_UP,
     BLOCK, SCALE, SWEPT, BANDED, ISOTONIC, REFINE, SUMS,
     COMPILED_SUMS, EVALUATE, RANDOM, SCALAR, SORTING, SHAPLEY, ALS, JOINT,
     WHAT_IS_PRUNED, CURVES, ROUGHNESS, CLASSES, PRUNE,

@@ -17,6 +17,7 @@ AXES = [numeric(-1.0, 0.0, 1.0), levels("a", "b"), numeric(-1.0, 0.0, 1.0)]
 FREQUENCIES = [QUARTERS, HALVES, QUARTERS]
 ONES, FLAT = np.ones(5), np.zeros(5)
 RISING = [0.4, 0.8, 1.6, 3.2, 1.0]
+A_SUM = "nearly a sum (100 % of its variance)"
 STEP, WORDS = [-1, -1, 1, 1, 0], [1, -1, 0, 0, 0]
 
 
@@ -59,8 +60,7 @@ SENTENCES = {
     ),
     "two direct": (
         tilted([ONES] * 3, [STEP, FLAT, np.multiply(STEP, -2)]),
-        "x0 directs, flipping at 0; x2 directs, flipping at 0; "
-        "nearly a sum (100 % of its variance)",  # as cosh of their tilts does not vary
+        f"x0 directs, flipping at 0; x2 directs, flipping at 0; {A_SUM}",  # cosh does not vary
     ),
     "both": (
         tilted([RISING, ONES, ONES], [STEP, FLAT, FLAT]),
@@ -78,7 +78,7 @@ SENTENCES = {
     "signed but flat": (product([[1, 1, 1, 1, -1], ONES, ONES]), "no feature matters"),
     "one side": (
         tilted([RISING, ONES, ONES], [FLAT, WORDS, FLAT]).with_scalars(1.0, -1.0),
-        "x0, x1 scale; always adds; nearly a sum (100 % of its variance)",
+        f"x0, x1 scale; always adds; {A_SUM}",
     ),
     "turned": (
         tilted([RISING, ONES, ONES], [STEP, WORDS, FLAT]).with_scalars(-1.0, -1.0),
