@@ -300,7 +300,7 @@ def test_penalties_are_those_of_the_oracle(seed, effects):
         stage.curvature = (3.0, 7.0)
     for old, new in zip(fit.stages, strong.stages, strict=True):
         old.curvature = new.curvature
-    strong.huber = np.full(60, 0.5)
+    strong.weights = np.full(60, 0.5)
     _, curves, axes, _ = refined(fit)
     _, others, _, _ = refined(strong)
     expected = naive_sweep.roughness(fit, strong)
