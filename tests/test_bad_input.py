@@ -230,5 +230,5 @@ def test_groups_are_told_apart_whatever_their_names():
 
 def test_a_name_in_other_letters_is_recognised():
     assert did_you_mean("t3", ["TSH", "T3", "t4"]) == " (did you mean 'T3'?)"
-    assert did_you_mean("distrct", ["district", "area"]) == " (did you mean 'district'?)"
+    assert did_you_mean("floorx", ["floor", "area"]) == " (did you mean 'floor'?)"
     assert did_you_mean("nothing", ["area"]) == ""
