@@ -867,3 +867,16 @@ def test_contradicting_directions_are_refused(files, tmp_path):
     done = run("fit", files / "flats.csv", "--target", "rent", "--monotone", "area=up",
                "--monotone", "area=down", *QUICK, "-o", tmp_path / "m.tsl")  # fmt: skip
     assert "--monotone must name one direction for 'area', got up and down" in done.stderr
+
+
+def test_options_of_intervals_need_one(files):
+    model, table = files / "rent.tsl", files / "unseen.csv"
+    for option in (("--level", "0.5"), ("--kind", "mean")):
+        done = run("predict", model, table, *option)
+        assert done.exit_code == 2
+        assert f"{option[0]} needs --interval" in done.stderr
+    wide, narrow = (
+        rows(run("predict", model, table, "--interval", "--kind", "mean", *level).stdout)[0]
+        for level in ((), ("--level", "0.5"))
+    )
+    assert float(wide["upper"]) > float(narrow["upper"]) > float(narrow["lower"])

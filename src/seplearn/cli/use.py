@@ -92,9 +92,8 @@ _OWN_BEGINNINGS = (
 )
 @click.option(
     "--level",
-    default=0.9,
-    show_default=True,
-    help="Share of outcomes inside the interval; for the mean, of refits.",
+    type=float,
+    help="Share of outcomes inside the interval; for the mean, of refits.  [default: 0.9]",
 )
 @click.option(
     "--keep",
@@ -107,7 +106,7 @@ _OWN_BEGINNINGS = (
 @missing_option
 def predict(
     model: str, table: str, output: str, stages: bool, interval: bool, kind: str | None,
-    level: float, keep: tuple[str, ...], offset: str | None, without_offset: bool,
+    level: float | None, keep: tuple[str, ...], offset: str | None, without_offset: bool,
     missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Predict every row of TABLE with MODEL.
@@ -125,9 +124,12 @@ def predict(
     clash = [name for name in keep if name in _OWN_NAMES or name.startswith(_OWN_BEGINNINGS)]
     if clash:
         raise ValueError(f"--keep must not be a name that predictions have, got {clash[0]!r}")
+    for option, value in (("--kind", kind), ("--level", level)):
+        if value is not None and not interval:
+            raise ValueError(f"{option} needs --interval, got {option} {value} without it")
     check_output(output, (model, table), may_be_pipe=True)
     estimator = open_model(model)
-    wanted = _interval(estimator, kind, level) if interval else None
+    wanted = _interval(estimator, kind, 0.9 if level is None else level) if interval else None
     added = offset_column(estimator, offset, without_offset)
     n_rows = 0
     hidden = not is_terminal(sys.stderr)
@@ -256,7 +258,7 @@ def _class_parts(estimator: SeparationEstimator, features: pa.Table) -> dict[str
     "--by",
     metavar="COLUMN",
     help="Tell the error, mean prediction and mean outcome of each group of this column too, which "
-    "the model need not know.",
+    "the model need not know; not for more than two classes.",
 )
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON.")
 @missing_option
@@ -278,6 +280,9 @@ def evaluate(
     if name is None:
         raise ValueError("--target must name the column with the outcomes: the model knows none")
     class_views(estimator, label)  # raises for a class that the model has not
+    if by is not None and of_several(estimator) is not None:
+        n_classes = len(estimator.classes_)
+        raise ValueError(f"--by is for numbers, counts and two classes, got {n_classes} classes")
     added = offset_column(estimator, offset, without_offset)
     rows = with_target(estimator, table, name, missing, added, weight, by)
     result = estimator.evaluate(rows.features, rows.y, rows.weight, offset=rows.offset)
