@@ -218,6 +218,7 @@ WEIGHTS = Group(
         ("else min(largest, effective)", "else effective"),
         ("return shares * self.rows_of_largest", "return shares"),
     ),
+    compiled=True,
 )
 
 WEIGHTS_OF_CLASSES = Group(
@@ -228,6 +229,7 @@ WEIGHTS_OF_CLASSES = Group(
         ("weights = 1.0 / shares", "weights = 1.0 / shares**0.5"),
         ("float(shares @ weights**2)", "float(shares @ weights)"),
     ),
+    compiled=True,
 )
 
 SQUARED = Group(
@@ -1270,6 +1272,7 @@ WHAT_IS_NOT_GIVEN_UP = Group(
             "",
         ),
     ),
+    compiled=True,
 )
 
 WHAT_GREW = Group(
