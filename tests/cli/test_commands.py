@@ -78,7 +78,7 @@ def test_a_validation_table_is_looked_at_before_the_fit_and_may_lack_outcomes(fi
     done = run(*fit, "--validation", tmp_path / "none_known.csv", "--stages", "1000000")
     assert "must have values of 'rent', got none" in done.stderr
     done = run(*fit, "--validation", "-", "--stages", "1000000")
-    assert "--validation needs a table in a file, got a pipe" in done.stderr
+    assert "--validation must be a table in a file, got '-'" in done.stderr
     frame.loc[:49, "rent"] = np.nan
     frame.to_csv(tmp_path / "half.csv", index=False)
     done = run(*fit, "--validation", tmp_path / "half.csv")

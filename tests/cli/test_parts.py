@@ -75,7 +75,7 @@ def test_the_model_remembers_where_it_comes_from(parts, tmp_path):
     ("options", "message"),
     [
         (["--validation", "0.3"], "--validation must be a table, or 0"),
-        (["--validation", "-"], "--validation needs a table in a file, got a pipe"),
+        (["--validation", "-"], "--validation must be a table in a file, got '-'"),
         (["--missing", "x"], "--missing is for a single table"),
         (["--exposure", "id"], "--exposure is for counts and amounts"),
         (["--weight", "nothing"], "--weight must be a column"),

@@ -163,7 +163,7 @@ def test_classes_are_balanced_by_what_their_rows_weigh(client, tmp_path):
 
 def test_weights_with_decimals_give_the_same_bits(table, client):
     X, y = table[FEATURES], table["rent"]
-    for seed in range(4):  # sums by partition had another last bit with every fourth
+    for seed in range(4):  # sums by partition had another last bit with one of them
         weight = pd.Series(0.1 * np.random.default_rng(seed).random(len(X)), X.index, name="w")
         expected = TSLRegressor(**PARAMETERS).fit(X, y, sample_weight=weight)
         parts = dd.from_pandas(X.assign(rent=y, w=weight), npartitions=3)

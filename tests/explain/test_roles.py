@@ -291,6 +291,19 @@ def test_how_much_of_a_stage_is_a_sum_is_its_main_indices(make):
         assert found.additive == pytest.approx(explain.interactions(alone).main.sum(), rel=1e-9)
 
 
+def test_how_much_of_a_stage_is_a_sum_is_about_the_rows_given():
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal(size=(400, 3)), columns=list("abc"))
+    y = X["a"] * (1.0 + X["b"]) + rng.normal(size=400)
+    options: Any = {"early_stopping": False, "main_effects": False, "random_state": 0}
+    model = TSLRegressor(1, **options).fit(X, y)
+    some = X[X["b"] > 0]
+    (stage,) = explain.roles(model, background=some).stages
+    expected = explain.interactions(model, background=some).main.sum()
+    assert stage.additive == pytest.approx(expected, rel=1e-9)
+    assert stage.additive > explain.roles(model).stages[0].additive + 0.05
+
+
 def test_a_stage_that_is_nearly_a_sum_says_so():
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.normal(size=(600, 3)), columns=list("abc"))

@@ -12,8 +12,8 @@ from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import class_views, of_several
 from seplearn.cli.lines import say
 from seplearn.cli.tables import (
-    PIPE,
     check_output,
+    in_a_file,
     offset_column,
     offset_option,
     open_model,
@@ -64,8 +64,7 @@ def compare(
     """  # noqa: D301
     if output is not None:
         check_output(output, (first, second, data))
-    if data == PIPE:
-        raise ValueError("TABLE must be a file, got '-': it is read twice")
+    in_a_file("TABLE", data)
     models = open_model(first), open_model(second)
     shown = _sum_of(models[0], label, against), _sum_of(models[1], label, against)
     wanted = target or models[0].target_name_

@@ -45,6 +45,7 @@ from seplearn.cli.tables import (
     check_columns,
     check_output,
     column_names,
+    in_a_file,
     offsets_in,
     opened,
     read_columns,
@@ -286,7 +287,7 @@ def fit(
         _fit_parts(tables, roles, validation, class_weight, output, origin, parameters)
         return
     (table,) = tables
-    held_out = [] if share is not None else column_names(_in_a_file(validation))
+    held_out = [] if share is not None else column_names(in_a_file("--validation", validation))
     data = _training_columns(_read(table, roles), roles)
     model = _estimator(data, task, class_weight, parameters)
     _check_exposure(model, roles.offset)
@@ -379,7 +380,7 @@ def _fit_parts(
     features = [n for n in files.names if n not in (*roles.no_features, *roles.exclude)]
     if share is None:
         others = [] if roles.offset is None else [roles.offset.name]
-        held_out = column_names(_in_a_file(validation))
+        held_out = column_names(in_a_file("--validation", validation))
         check_columns(validation, [roles.target, *features, *others], held_out)
     model = _estimator_of(roles, files.kind(roles.target), class_weight, parameters)
     _check_exposure(model, roles.offset)
@@ -647,12 +648,6 @@ def _share(validation: str) -> float | None:
             f"--validation must be a share >= 0 and < 1, or a table, got {validation!r}"
         )
     return share
-
-
-def _in_a_file(validation: str) -> str:
-    if validation == PIPE:
-        raise ValueError("--validation needs a table in a file, got a pipe: it is read twice")
-    return validation
 
 
 def _check_outcomes(validation: str, roles: _Roles, has_classes: bool) -> None:

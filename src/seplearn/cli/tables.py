@@ -128,6 +128,13 @@ def column_names(path: str) -> list[str]:
         return table.names
 
 
+def in_a_file(given: str, path: str) -> str:
+    """The path of a table that is read twice, which a pipe cannot be."""
+    if path == PIPE:
+        raise ValueError(f"{given} must be a table in a file, got '-': it is read twice")
+    return path
+
+
 def check_columns(path: str, wanted: Iterable[str], present: list[str]) -> None:
     """Raise if a table lacks columns, or has two of one name."""
     missing = [name for name in wanted if name not in present]

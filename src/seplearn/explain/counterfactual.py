@@ -126,9 +126,9 @@ class Counterfactual(Explanation):
 
     def __str__(self) -> str:
         """The changes in words, a line each, the smallest first."""
-        now = f"now {number_text(self.prediction, 4)}"
         if not self.changes:
             return self.why_none
+        now = f"now {number_text(self.prediction, 4)}"
         lines = [
             f"{' and '.join(change.texts)}: {number_text(change.prediction, 4)}"
             for change in self.changes

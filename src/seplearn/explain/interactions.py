@@ -139,10 +139,13 @@ def interactions(model: Any, *, background: Any = None) -> Interactions:
     )
 
 
-def additive_share(model: SeparationModel, rows: Reference) -> float:
-    """Share of the variance that features explain each by itself, were they independent."""
+def additive_share(model: SeparationModel, rows: Reference, counted: Bins) -> float:
+    """Share of the variance that features explain each by itself, were they independent.
+
+    ``counted`` are the model's bins with the frequencies that count.
+    """
     _, branches, effects = _in_unit(model, rows)
-    main = _sobol(branches, effects, model.bins)[1]
+    main = _sobol(branches, effects, counted)[1]
     return float(main.sum())
 
 

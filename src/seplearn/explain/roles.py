@@ -17,6 +17,7 @@ from seplearn.explain.tilt import Flip, TiltDiagnostics, diagnose, places
 from seplearn.kernels.arrays import FloatArray
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
+from seplearn.table.binning import Bins
 
 _MINOR = 1 / 3  # a second role is named when it has at least this share of the first
 _TILT_TOLERANCE = 0.05
@@ -259,8 +260,11 @@ def roles(model: Any, *, threshold: float = 0.1, background: Any = None) -> Role
     threshold = check_number("threshold", threshold, rule, lambda v: 0 < v < 1)
     rows = subject.rows(background)
     effects_weight, weights = part_weights(subject.model, rows)
+    bins = subject.model.bins
+    counted = bins if background is None else bins.with_frequencies_of(rows.codes, rows.weight)
     stages = tuple(
-        _stage_roles(subject, s, float(weight), rows, threshold) for s, weight in enumerate(weights)
+        _stage_roles(subject, s, float(weight), rows, counted, threshold)
+        for s, weight in enumerate(weights)
     )
     return Roles(
         names=subject.names,
@@ -285,7 +289,7 @@ def _effects(subject: Subject, threshold: float) -> tuple[str, ...]:
 
 
 def _stage_roles(
-    subject: Subject, s: int, weight: float, rows: Reference, threshold: float
+    subject: Subject, s: int, weight: float, rows: Reference, counted: Bins, threshold: float
 ) -> StageRoles:
     stage = subject.model.stages[s]
     value = stage.evaluate(rows.codes, subject.model.bins)
@@ -298,7 +302,7 @@ def _stage_roles(
     below_zero = float(rows.weight[value < 0].sum() / rows.weight.sum())
     name = subject.stage_names[s]
     alone = replace(subject.model, stages=(stage,), effects=None, replicates=())
-    additive = additive_share(alone, rows)
+    additive = additive_share(alone, rows, counted)
     return StageRoles(s, name, weight, stage.kind, below_zero, features, additive)
 
 

@@ -127,14 +127,13 @@ def plot_roc(evaluation: Evaluation | ClassEvaluation, ax: Any = None) -> Any:
     panel, shown = _panel(evaluation, ax)
     panel.plot([0, 1], [0, 1], color=QUIET, linestyle="--", linewidth=0.9)
     if isinstance(evaluation, ClassEvaluation):
-        for one, name, colour in _lines(evaluation):
-            label = f"{name}, AUC {one.scores['AUC']:.3f}"
-            panel.plot(*one.roc(), color=colour, linewidth=1.5, label=label)
+        lines = [
+            (*one.roc(), f"{name}, AUC {one.scores['AUC']:.3f}") for one, name in _lines(evaluation)
+        ]
+        _draw_classes(panel, lines, "lower right")
         panel.set_xlabel("share of all others called a class", fontsize=9)
         panel.set_ylabel("share of the class called so", fontsize=9)
         panel.set_title(f"ROC, {_how_many(evaluation)}", fontsize=10)
-        panel.legend(frameon=False, fontsize=8, loc="lower right")
-        _shares(panel)
         return shown
     false, true = evaluation.roc()
     panel.plot(false, true, color=TOTAL, linewidth=1.8)
@@ -178,15 +177,12 @@ def plot_precision_recall(evaluation: Evaluation | ClassEvaluation, ax: Any = No
     """
     panel, shown = _panel(evaluation, ax)
     if isinstance(evaluation, ClassEvaluation):
-        for one, name, colour in _lines(evaluation):
-            recall, precision = one.precision_recall()
-            label = f"{name} ({precision[-1]:.0%} of rows)"
-            panel.plot(recall, precision, color=colour, linewidth=1.5, label=label)
+        found = [(*one.precision_recall(), name) for one, name in _lines(evaluation)]
+        lines = [(x, y, f"{name} ({y[-1]:.0%} of rows)") for x, y, name in found]
+        _draw_classes(panel, lines, "best")
         panel.set_xlabel("recall: share of a class found", fontsize=9)
         panel.set_ylabel("precision: share of those called\na class that are", fontsize=9)
         panel.set_title(f"precision and recall, {_how_many(evaluation)}", fontsize=10)
-        panel.legend(frameon=False, fontsize=8, loc="best")
-        _shares(panel)
         return shown
     recall, precision = evaluation.precision_recall()
     random = float(precision[-1])  # everything is called the second class
@@ -307,11 +303,11 @@ def plot_gain(evaluation: Evaluation, ax: Any = None, *, lift: bool = False) -> 
     >>> figure.axes != []
     True
     """
-    panel, shown = _panel(evaluation, ax)
     if isinstance(evaluation, ClassEvaluation):
         raise wrong_type(
             "evaluation", "that of one class of several, evaluation.of_class[k]", evaluation
         )
+    panel, shown = _panel(evaluation, ax)
     rows, outcomes = evaluation.gain()
     what = _second(evaluation) if evaluation.classes else "outcomes"
     tenth = float(np.interp(0.1, rows, outcomes))
@@ -342,15 +338,19 @@ def _panel(evaluation: Any, ax: Any) -> tuple[Axes, Any]:
     return axes[0, 0], shown
 
 
-def _lines(evaluation: ClassEvaluation) -> list[tuple[Evaluation, str, str]]:
-    """The classes to draw in one panel, those told apart worst, with names and colours."""
+def _lines(evaluation: ClassEvaluation) -> list[tuple[Evaluation, str]]:
+    """The classes to draw in one panel, those told apart worst, with their names."""
     areas = [one.scores["AUC"] for one in evaluation.of_class]
     chosen = sorted(np.argsort(areas, kind="stable")[:_MOST_LINES].tolist())
     names = short_names(evaluation.classes, 18)
-    return [
-        (evaluation.of_class[k], names[k], colour)
-        for k, colour in zip(chosen, STAGE_COLOURS, strict=False)
-    ]
+    return [(evaluation.of_class[k], names[k]) for k in chosen]
+
+
+def _draw_classes(panel: Axes, lines: list[tuple[FloatArray, FloatArray, str]], where: Any) -> None:
+    for (x, y, label), colour in zip(lines, STAGE_COLOURS, strict=False):
+        panel.plot(x, y, color=colour, linewidth=1.5, label=label)
+    panel.legend(frameon=False, fontsize=8, loc=where)
+    _shares(panel)
 
 
 def _how_many(evaluation: ClassEvaluation) -> str:
