@@ -1181,6 +1181,9 @@ QUANTILE = Group(
         ("(2.0 * self.quantile - 1.0) * away", "(self.quantile - 1.0) * away"),
         ("weight * (0.5 / away)", "weight * (0.4 / away)"),
         ("side * (2.0 * size)", "side * size"),
+        ("_NEAR_SHARE = 0.02", "_NEAR_SHARE = 0.01"),
+        ("_NEAR_ROWS = 50.0", "_NEAR_ROWS = 40.0"),
+        ("least = min(max(_NEAR_SHARE, _NEAR_ROWS / mass), 0.5)", "least = _NEAR_ROWS / mass"),
     ),
 )
 

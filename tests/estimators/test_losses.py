@@ -240,6 +240,31 @@ def test_a_far_quantile_does_not_follow_single_rows(share):
     assert loss < 0.9 * mean_pinball_loss(y[400:], constant, alpha=share)
 
 
+@pytest.mark.parametrize(("share", "main_effects"), [(0.01, "auto"), (0.99, False)])
+def test_a_far_quantile_of_a_clear_signal_is_found(share, main_effects):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3600, 4))
+    signal = X[:, 0] + X[:, 1] * X[:, 2]
+    y = signal + 0.3 * rng.normal(size=len(X))
+    X, y, Z, z, unseen = X[:600], y[:600], X[600:], y[600:], signal[600:]
+    model = TSLRegressor(loss="quantile", quantile=share, main_effects=main_effects, random_state=0)
+    found = mean_pinball_loss(z, model.fit(X, y).predict(Z), alpha=share)
+    constant = mean_pinball_loss(z, np.full(len(z), np.quantile(y, share)), alpha=share)
+    best = mean_pinball_loss(z, unseen + 0.3 * norm.ppf(share), alpha=share)
+    assert found < best + 0.35 * (constant - best)
+
+
+def test_training_rows_are_on_either_side_as_they_should():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3))
+    y = X[:, 0] + rng.normal(size=500)
+    weight = rng.integers(1, 4, size=500)
+    for share in (0.05, 0.5, 0.8):
+        model = TSLRegressor(**QUICK, loss="quantile", quantile=share)
+        below = np.average(y <= model.fit(X, y, weight).predict(X) + 1e-9, weights=weight)
+        assert share - 1e-9 <= below <= share + 4 / weight.sum()
+
+
 def test_a_quantile_of_outcomes_that_are_all_positive_is_no_constant(amounts):
     X, y = amounts
     model = TSLRegressor(**QUICK, loss="quantile", quantile=0.5, main_effects=False).fit(X, y)

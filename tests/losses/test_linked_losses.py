@@ -283,6 +283,20 @@ def test_the_constant_of_a_quantile_has_its_share_of_the_rows_below(seed):
     assert np.sum(target - offset <= level) == 12
 
 
+def test_a_quantile_with_few_rows_beyond_is_reached_from_a_nearer_one():
+    def nearer(share, mass):
+        found = Quantile(quantile=share, corner=0.2).nearer(mass)
+        assert found is None or found == Quantile(quantile=found.quantile, corner=0.2)
+        return None if found is None else found.quantile
+
+    assert [nearer(share, 1e6) for share in (0.001, 0.02, 0.5, 0.98)] == [0.02, None, None, None]
+    assert nearer(0.999, 1e6) == pytest.approx(0.98)
+    assert [nearer(share, 500.0) for share in (0.05, 0.1, 0.9)] == [0.1, None, None]
+    assert nearer(0.95, 500.0) == pytest.approx(0.9)
+    assert [nearer(share, 60.0) for share in (0.1, 0.5, 0.9)] == [0.5, None, 0.5]
+    assert Poisson().nearer(10.0) is None
+
+
 def test_new_stages_start_from_the_slope_of_the_loss():
     eta, weight = np.array([-1.0, 0.0, 0.5]), np.array([1.0, 2.0, 1.0])
     yes = np.array([1.0, 0.0, 1.0])

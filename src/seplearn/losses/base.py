@@ -101,6 +101,13 @@ class Loss(ABC):
         """The loss with what it takes from the spread of the residuals, such as a threshold."""
         return self
 
+    def nearer(self, mass: float) -> Loss | None:  # noqa: ARG002
+        """A loss by way of which a fit to rows of this total weight gets to this one, if need be.
+
+        Far from its minimum a loss may say too little of what the curves should be.
+        """
+        return None
+
     @abstractmethod
     def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
         """The best constant to add to the offsets of all rows."""

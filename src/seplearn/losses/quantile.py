@@ -17,6 +17,10 @@ _REACH = 0.5  # between which outcomes their density is measured, of the share o
 # Of what the density says: residuals of the rows fitted are smaller than those of others. With 0.5
 # small tables were followed too closely, with 1 real ones not closely enough.
 _OF_NOISE = 0.7
+# Beyond a quantile there must be this share of the rows, and so many of them, for a fit to find its
+# way there from a constant.
+_NEAR_SHARE = 0.02
+_NEAR_ROWS = 50.0
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,11 @@ class Quantile(Loss):
         """
         sides = self.quantile * (1.0 - self.quantile)
         return max(_OF_NOISE * sides * self.spacing, found)
+
+    def nearer(self, mass: float) -> Quantile | None:
+        least = min(max(_NEAR_SHARE, _NEAR_ROWS / mass), 0.5)
+        nearest = min(max(self.quantile, least), 1.0 - least)
+        return None if nearest == self.quantile else replace(self, quantile=nearest)
 
     def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
         return weighted_quantile(target - offset, weight, self.quantile)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -118,6 +120,7 @@ class JointFit:
         self._carrier: Carrier = data.carrier(self.curves.intercept, workers)
         if options.loss_function.link is not IDENTITY:  # the target itself is no sum of curves
             self._carrier.each(rows.begin, options.loss_function, self.curves.intercept)
+        self._aim = options.loss_function
         self.mean_square = math.inf
         self._energy = energy_price(data.some, options)
         self._mass = data.mass
@@ -132,7 +135,8 @@ class JointFit:
             self.refine(LAST_SWEEPS, rate=DAMPED)
             return
         if self.curves.effects.active.any():
-            self._refine_after_change(rate=1.0)
+            with self._by_way_of_nearer():
+                self._refine_after_change(rate=1.0)
             self.prune_quiet()
 
     def go_on_from(self, model: SeparationModel) -> None:
@@ -147,13 +151,14 @@ class JointFit:
         started = time.perf_counter()
         seeds = self._seed.spawn(1)[0].generate_state(self._options.n_grids, np.uint64)
         streams = [random_streams(s, self._hashes) for s in seeds]
-        grids, aggregate = self._start_of_stage(streams)
-        idle = all(grid.n_actions == 0 for grid in grids)
-        # Without an intercept a first stage is worth having even if it is a constant.
-        if idle and (self._options.fit_intercept or bool(self.curves.stages)):
-            return None
-        self._append(aggregate.stage, aggregate.bag(grids) if self._options.keep_bags else None)
-        self._refine_after_change(self._options.loss_function.rate)
+        with self._by_way_of_nearer():
+            grids, aggregate = self._start_of_stage(streams)
+            idle = all(grid.n_actions == 0 for grid in grids)
+            # Without an intercept a first stage is worth having even if it is a constant.
+            if idle and (self._options.fit_intercept or bool(self.curves.stages)):
+                return None
+            self._append(aggregate.stage, aggregate.bag(grids) if self._options.keep_bags else None)
+            self._refine_after_change(self._options.loss_function.rate)
         self.newest = to_stage(self.curves.stages[-1], self._axes)
         if self.prune_quiet():
             return None
@@ -172,7 +177,7 @@ class JointFit:
     def _start_of_stage(self, streams: list[RandomState]) -> tuple[list[Grid], Aggregate]:
         """Grids on what the loss asks of the rows, for a stage to start from."""
         data = self.data.loaded
-        pull = self._options.loss_function.pull(data.target, self._eta, self._residual, data.weight)
+        pull = self._aim.pull(data.target, self._eta, self._residual, data.weight)
         return self._starts.fit(pull, streams, self._workers)
 
     @cached_property
@@ -208,6 +213,33 @@ class JointFit:
         )
         self.curves.fix_gauge(self.data.bins)
 
+    def _centre(self) -> None:
+        """Give the model the best constant beside its curves, where sweeps only approach it."""
+        if self._aim.sees_sides and self._options.fit_intercept:
+            misses, weight = self._misses
+            shift = self._aim.constant(misses, weight, np.zeros(len(misses)))
+            self.curves.intercept += shift
+            self._carrier.each(rows.lower, shift)
+
+    @contextmanager
+    def _by_way_of_nearer(self) -> Iterator[None]:
+        """Lower another loss meanwhile if this one is better reached from there."""
+        nearer = self._aim.nearer(self._mass)
+        if nearer is None:
+            yield
+            return
+        self._aim_at(nearer)
+        yield
+        self._aim_at(self._options.loss_function)
+        self._refine_after_change(DAMPED)
+        self._centre()
+
+    def _aim_at(self, loss: Loss) -> None:
+        """Let sweeps lower this loss from here on."""
+        self._aim = loss
+        self._centre()
+        self._carrier.each(rows.renew, self._loss_now)
+
     def _refine_after_change(self, rate: float) -> None:
         """Sweep over everything while there is much to learn."""
         if len(self.curves.stages) > _SWEPT_FULLY:
@@ -230,6 +262,7 @@ class JointFit:
             seen = Seen.by(self.model(), self.data.some, self._options.loss_function)
             self.merge_twins(seen.codes, seen.weight[0])
         self.refine(SWEEPS_AFTER_PRUNING, rate=DAMPED)
+        self._centre()
 
     def merge_twins(self, codes: CodeArray, weight: FloatArray) -> None:
         """Make stages one that say nearly the same, or that one stage could say."""
@@ -483,12 +516,14 @@ class JointFit:
     @property
     def _loss_now(self) -> Loss:
         """The loss, suited to how far the sums of this moment are off."""
-        loss = self._options.loss_function
-        if not loss.takes_spread:
-            return loss
+        return self._aim.suited_to(*self._misses) if self._aim.takes_spread else self._aim
+
+    @property
+    def _misses(self) -> tuple[FloatArray, FloatArray]:
+        """How far the sums of this moment are off, of rows enough to know it, and their weights."""
         share = share_looked_at(self.data.n_rows)
         misses = self._carrier.gather(rows.some_misses, share)
-        return loss.suited_to(misses, self._carrier.gather(rows.some_weights, share))
+        return misses, self._carrier.gather(rows.some_weights, share)
 
     @property
     def _residual(self) -> FloatArray:
