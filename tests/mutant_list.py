@@ -781,7 +781,6 @@ JOINT = Group(
             "        return 1.0\n\n    def _restrained_loss",
             "        return share\n\n    def _restrained_loss",
         ),
-        ("_LARGEST_LEVEL = 4.0", "_LARGEST_LEVEL = 3.0"),
         (
             "data.carrier(self.curves.intercept, workers)",
             "data.carrier(0.0, workers)",
@@ -812,11 +811,7 @@ JOINT = Group(
         ("if stage.bag is not None)", "if False)"),
         ("float(size / net) if net > 0 else 1.0", "float(net / size) if net > 0 else 1.0"),
         ("freedom=self.curves.freedom if self._learns else None", "freedom=0.5"),
-        (
-            "np.isin(np.arange(n_axes), order) if main_effects",
-            "np.ones(n_axes, np.bool_) if main_effects",
-        ),
-        ("b and _monotone(b, self._axes)", "b"),
+        ("b and monotone(b, self._axes)", "b"),
         ("logs[0], logs[-1]", "logs[-1], logs[0]"),
         ("0.5 * (plus - minus)]),", "0.5 * (minus - plus)]),"),
         ("0.5 * (log_plus - log_minus)]),", "0.5 * (log_minus - log_plus)]),"),
@@ -838,10 +833,21 @@ JOINT = Group(
         ),
         ("rate=rate if self._learns else 0.0", "rate=rate"),
         ("energy=self._energy", "energy=self._options.energy"),
+        ("DAMPED = 0.5", "DAMPED = 0.6"),
+        ("_QUIET_ROWS = 1.0", "_QUIET_ROWS = 2.0"),
+    ),
+)
+
+SETUP = Group(
+    "fitting/joint/setup.py",
+    ("tests/fitting/test_refinement.py",),
+    (
+        ("_LARGEST_LEVEL = 4.0", "_LARGEST_LEVEL = 3.0"),
+        (
+            "np.isin(np.arange(n_axes), order) if main_effects",
+            "np.ones(n_axes, np.bool_) if main_effects",
+        ),
         ("    if options.fit_intercept:\n", "    if True:\n"),
-        ("effects=effects)\n", "effects=None)\n"),
-        ("stage.scale[0] + sign * stage.scale[1]", "stage.scale[0] + stage.scale[1]"),
-        ("stage.curves[1], stage.curves[0] - stage", "stage.curves[1], stage.curves[0] + stage"),
         ("used[order] > 1", "used[order] > 0"),
         ("varying if len(varying) else order[:1]", "varying"),
         ('order = np.argsort(hashes, kind="stable")', "order = np.arange(len(hashes))"),
@@ -852,15 +858,29 @@ JOINT = Group(
             "options.loss_function.constant(some.target, some.weight, some.offset)",
             "float(np.mean(some.target))",
         ),
-        ("weight = axes.bins.frequencies[part] + 1e-12", "weight = np.ones(n_ordered)"),
-        ("float(branch.coefficient_sign * direction)", "float(direction)"),
-        ("if sign * direction > 0 else", "if sign * direction < 0 else"),
-        ("DAMPED = 0.5", "DAMPED = 0.6"),
-        ("_QUIET_ROWS = 1.0", "_QUIET_ROWS = 2.0"),
         ("starting_penalties(data) / _information", "starting_penalties(data) * _information"),
         ("    return curvature / noise\n", "    return curvature\n"),
         ("max(loss.noise(found), 1e-300)", "max(found, 1e-300)"),
     ),
+)
+
+COORDINATES = Group(
+    "fitting/joint/coordinates.py",
+    ("tests/fitting/test_refinement.py",),
+    (
+        ("effects=effects)\n", "effects=None)\n"),
+        ("stage.scale[0] + sign * stage.scale[1]", "stage.scale[0] + stage.scale[1]"),
+        ("stage.curves[1], stage.curves[0] - stage", "stage.curves[1], stage.curves[0] + stage"),
+        ("weight = axes.bins.frequencies[part] + 1e-12", "weight = np.ones(n_ordered)"),
+        ("float(branch.coefficient_sign * direction)", "float(direction)"),
+        ("if sign * direction > 0 else", "if sign * direction < 0 else"),
+    ),
+)
+
+COORDINATES_WHEN_PRUNED = Group(
+    "fitting/joint/coordinates.py",
+    ("tests/fitting/test_prune.py",),
+    (("    if curves.effects.active.any():\n", "    if True:\n"),),
 )
 
 WHAT_IS_PRUNED = Group(
@@ -882,7 +902,6 @@ WHAT_IS_PRUNED = Group(
         ("DEARER_FREEDOM = 1.4", "DEARER_FREEDOM = 1.0"),
         ("(self._mass / left) ** 2 if", "(self._mass / left) if"),
         ("** 2 if left > 0.0 else math.inf", "** 2"),
-        ("    if curves.effects.active.any():\n", "    if True:\n"),
     ),
 )
 
@@ -1202,6 +1221,17 @@ BACK_ON_ROWS = Group(
     ),
 )
 
+BY_WAY_OF_NEARER = Group(
+    "fitting/joint/fit.py",
+    ("tests/estimators/test_losses.py",),
+    (
+        ("rate=DAMPED)\n        self._centre()\n\n    def merge", "rate=DAMPED)\n\n    def merge"),
+        ("        self._aim_at(nearer)\n", ""),
+        ("        self._aim = loss\n        self._centre()\n", "        self._aim = loss\n"),
+    ),
+    compiled=True,
+)
+
 GOING_ON = Group(
     "fitting/joint/fit.py",
     ("tests/fitting/test_growth.py",),
@@ -1337,8 +1367,10 @@ GROUPS = (
     WEIGHTS, WEIGHTS_OF_CLASSES, WHAT_IS_NOT_GIVEN_UP,
     BLOCK, SCALE, SWEPT, BANDED, ISOTONIC, REFINE, SUMS,
     COMPILED_SUMS, EVALUATE, RANDOM, SCALAR, SORTING, SHAPLEY, ALS, JOINT,
+    SETUP, COORDINATES, COORDINATES_WHEN_PRUNED,
     WHAT_IS_PRUNED, CURVES, ROUGHNESS, CLASSES, PRUNE,
     SELECTION, PARTS, GROWTH, JOINTLY, CERTAINTY, WHAT_GREW, WHAT_IS_CERTAIN, WHAT_IS_SCALED,
     WHAT_IS_STACKED, WHAT_HAS_ROOM, TWINS,
-    SMOOTHING, LOSS, LOG_LOSS, POWER, QUANTILE, BACK_ON_ROWS, GOING_ON, START, FORMS,
+    SMOOTHING, LOSS, LOG_LOSS, POWER, QUANTILE, BACK_ON_ROWS, BY_WAY_OF_NEARER, GOING_ON,
+    START, FORMS,
 )  # fmt: skip

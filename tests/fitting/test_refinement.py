@@ -10,8 +10,8 @@ import pytest
 from scipy.optimize import nnls
 
 from seplearn._workers import SerialWorkers
-from seplearn.fitting.joint.fit import (
-    JointFit,
+from seplearn.fitting.joint.fit import JointFit
+from seplearn.fitting.joint.setup import (
     constant_model,
     energy_price,
     make_axes,

@@ -14,7 +14,8 @@ from seplearn._workers import Workers
 from seplearn.fitting.effort import finishing_work, stage_work, work_of
 from seplearn.fitting.joint.classes import ClassCurves, ClassFits, constant_models
 from seplearn.fitting.joint.curves import Curves
-from seplearn.fitting.joint.fit import JointFit, constant_model, sweeps_of_stage
+from seplearn.fitting.joint.fit import JointFit, sweeps_of_stage
+from seplearn.fitting.joint.setup import constant_model
 from seplearn.fitting.options import AllRows, FitOptions, TrainingData
 from seplearn.fitting.parts import Part
 from seplearn.fitting.progress import ASKED, NO_BETTER, NO_STEP, OnStage, Progress

@@ -19,19 +19,24 @@ from seplearn.fitting.carriers import Carrier, LocalCarrier
 from seplearn.fitting.draws import random_streams
 from seplearn.fitting.grid import Grid
 from seplearn.fitting.joint import rows
-from seplearn.fitting.joint.curves import Axes, Curves, Effects, StageCurves
+from seplearn.fitting.joint.coordinates import curves_of, monotone, to_model, to_stage
+from seplearn.fitting.joint.curves import Curves, StageCurves
 from seplearn.fitting.joint.prior import Prior, Strength
 from seplearn.fitting.joint.prune import Pruning, prune
+from seplearn.fitting.joint.setup import (
+    energy_price,
+    first_penalties,
+    make_axes,
+    starting_curves,
+)
 from seplearn.fitting.joint.start import StageStarts
 from seplearn.fitting.joint.sweep import Rules, put_on_rows, sweep
-from seplearn.fitting.options import AllRows, FitOptions, TrainingData
+from seplearn.fitting.options import AllRows, FitOptions
 from seplearn.fitting.scalars import least_squares
-from seplearn.fitting.smoothing import fixed_penalties, starting_penalties
 from seplearn.fitting.twins import ALIKE, Seen, find_families, with_families
 from seplearn.kernels.arrays import CodeArray, FloatArray, RandomState
 from seplearn.kernels.block import LEAST_BACKBONE
 from seplearn.kernels.evaluate import weighted_dot
-from seplearn.kernels.isotonic import nearest_monotone
 from seplearn.kernels.rows import RRUU, RRVV, UU, VV
 from seplearn.losses import IDENTITY, Loss
 from seplearn.losses.base import weighted_mean
@@ -76,9 +81,6 @@ SWEEPS_AFTER_PRUNING = 6
 # prefers a fit that follows the noise, which few rows cannot tell from a good one.
 DEARER_FREEDOM = 1.4
 NO_SEED = np.uint64(0)
-# A target whose mean is farther from zero, in standard deviations, starts at its mean: a level that
-# says nothing is not for products to carry.
-_LARGEST_LEVEL = 4.0
 
 
 def sweeps_of_stage(size: int, n_stages: int) -> int:
@@ -355,7 +357,7 @@ class JointFit:
     def _append(self, stage: Stage, bag: Bag | None) -> None:
         """Add a stage with its least-squares scalars; the curves keep the constraints."""
         data, directions = self.data, self._axes.direction
-        branches = [b and _monotone(b, self._axes) for b in (stage.plus, stage.minus)]
+        branches = [b and monotone(b, self._axes) for b in (stage.plus, stage.minus)]
         scalars = iter(self._scalars([branch for branch in branches if branch is not None]))
         logs = [(b.log_factors, math.log(next(scalars))) for b in branches if b is not None]
         (plus, log_plus), (minus, log_minus) = logs[0], logs[-1]
@@ -563,191 +565,3 @@ def _arrays(curves: Curves) -> Move:
         effects,
         curves.intercept,
     )
-
-
-def energy_price(data: TrainingData, options: FitOptions) -> float:
-    """The price of the products' size.
-
-    Without an intercept products must carry the level of the target, which is no cancellation;
-    it would cost more than all the rest, so the price is in units of the target's mean square.
-    Sweeps multiply it by the noise that is left. That is a share of the variance of the target, as
-    its unit is the standard deviation; with a link it is made a share of the noise around a
-    constant, or large counts would pay for being large.
-    """
-    loss = options.loss_function
-    if loss.link is not IDENTITY:
-        return options.energy / _around_constant(data, loss)[1]
-    if options.fit_intercept:
-        return options.energy
-    return options.energy / float(np.average(data.target**2, weights=data.weight) or 1.0)
-
-
-def to_model(curves: Curves, axes: Axes) -> SeparationModel:
-    """From backbone and tilt to branches."""
-    stages = tuple(to_stage(stage, axes) for stage in curves.stages)
-    effects = None
-    if curves.effects.active.any():
-        effects = curves.effects.values.copy()
-        axes.bins.bridge_gaps(effects)
-        _make_exact(effects, axes, 1.0)
-    return SeparationModel(axes.bins, curves.intercept, stages, effects=effects)
-
-
-def to_stage(stage: StageCurves, axes: Axes) -> Stage:
-    """From backbone and tilt of a stage to its branches."""
-    pair: list[Branch | None] = []
-    both = np.array([stage.curves[0] + stage.curves[1], stage.curves[0] - stage.curves[1]])
-    axes.bins.bridge_gaps(both)
-    for sign, there, log_factors in zip((1.0, -1.0), stage.present, both, strict=True):
-        _make_exact(log_factors, axes, sign)
-        scale = float(stage.scale[0] + sign * stage.scale[1])
-        pair.append(Branch(sign, scale, log_factors) if there else None)
-    return Stage(*pair)
-
-
-def curves_of(
-    model: SeparationModel, effects: Effects, data: AllRows, options: FitOptions, axes: Axes
-) -> Curves:
-    """The curves of a model in the coordinates of a fit; ``effects`` are what it would start with.
-
-    They are as smooth as the fit of the model found them, or, where that is not known, as new ones
-    are. They keep the constraints.
-    """
-    own = effects.copy()
-    known = model.penalties
-    if model.effects is not None:
-        own.values = model.effects.copy()
-        for j in axes.constrained:
-            first, n_ordered, direction = axes.places[j]
-            part = slice(first, first + n_ordered)
-            nearest_monotone(own.values[part], axes.bins.frequencies[part] + 1e-12, direction)
-        varies = np.isin(np.arange(data.bins.n_axes), axes.order)
-        moves = np.logical_or.reduceat(own.values != 0.0, axes.offset[:-1])
-        own.active = (own.active | moves) & varies
-        if known is not None and options.smoothness == "auto":
-            own.penalties[moves] = known.effects[moves]
-    penalties = np.array([first_penalties(data, options)] * len(model.stages))
-    if known is not None and options.smoothness == "auto":
-        penalties = known.stages
-    pairs = zip(model.stages, penalties, strict=True)
-    stages = [_stage_curves(stage, mu, axes) for stage, mu in pairs if stage.active]
-    return Curves(model.intercept, own, stages)
-
-
-def _stage_curves(stage: Stage, penalties: FloatArray, axes: Axes) -> StageCurves:
-    """A stage in the coordinates of its refinement; only curves that are not flat may move."""
-    branches = [branch and _monotone(branch, axes) for branch in stage.oriented]
-    there = [branch for branch in branches if branch is not None]
-    plus, minus = there[0], there[-1]
-    n_axes = axes.bins.n_axes
-    active = np.zeros((n_axes, 2), dtype=np.bool_)
-    used = [j for j in stage.features(axes.bins) if j in axes.order]
-    active[used] = (True, len(there) == 2)
-    return StageCurves(
-        curves=0.5
-        * np.array([plus.log_factors + minus.log_factors, plus.log_factors - minus.log_factors]),
-        scale=0.5 * np.array([plus.log_scale + minus.log_scale, plus.log_scale - minus.log_scale]),
-        present=np.array([branch is not None for branch in branches]),
-        active=active,
-        penalties=penalties.copy(),
-        curvature=np.zeros(2),
-        freedom=np.zeros((n_axes, 2)),
-        reach=np.zeros((n_axes, 2)),
-    )
-
-
-def make_axes(data: AllRows, options: FitOptions, hashes: RandomState) -> Axes:
-    """The features as sweeps see them; the order of visits depends on content alone.
-
-    An axis on which all rows share a bin has nothing to say and is not visited.
-    """
-    used = np.add.reduceat(data.bins.frequencies > 0, data.bins.offset[:-1], dtype=np.int64)
-    order = np.argsort(hashes, kind="stable")
-    varying = order[used[order] > 1]
-    return Axes(
-        bins=data.bins,
-        direction=np.array(options.directions, dtype=np.int64),
-        order=tuple(int(j) for j in (varying if len(varying) else order[:1])),
-    )
-
-
-def starting_curves(
-    data: AllRows, options: FitOptions, main_effects: bool, order: tuple[int, ...]
-) -> Curves:
-    """A model without stages: zero, or the best constant for a target far from it or main effects.
-
-    With a link it is always the best constant: zero says nothing about a sum of curves that is a
-    log. As it is where rows only say whether they are above or below.
-    """
-    loss, some = options.loss_function, data.some
-    best = loss.constant(some.target, some.weight, some.offset)
-    may_be_zero = loss.link is IDENTITY and not loss.sees_sides and not main_effects
-    far = not may_be_zero or abs(best) > _LARGEST_LEVEL
-    n_axes = data.bins.n_axes
-    varying = np.isin(np.arange(n_axes), order) if main_effects else np.zeros(n_axes, np.bool_)
-    penalties = first_penalties(data, options)[:, 0]
-    effects = Effects(
-        values=np.zeros(int(data.bins.offset[-1])),
-        active=varying,
-        penalties=penalties.copy(),
-        freedom=np.zeros(n_axes),
-        first_penalties=penalties.copy(),
-    )
-    return Curves(best if options.fit_intercept and far else 0.0, effects)
-
-
-def first_penalties(data: AllRows, options: FitOptions) -> FloatArray:
-    """Penalties of a new stage, shape (p, 2, 3)."""
-    if not isinstance(options.smoothness, str):
-        return fixed_penalties(data, options.smoothness)
-    # In units of what rows say of a sum that is off by one: a row of a rare event says little.
-    return starting_penalties(data) / _information(data.some, options.loss_function)
-
-
-def _information(data: TrainingData, loss: Loss) -> float:
-    """Curvature of the loss per row at the best constant, over the noise; 1 for squared error."""
-    if loss.link is IDENTITY:
-        return 1.0
-    curvature, noise = _around_constant(data, loss)
-    return curvature / noise
-
-
-def _around_constant(data: TrainingData, loss: Loss) -> tuple[float, float]:
-    """Curvature of a loss with a link per row at the best constant, and the noise around it.
-
-    Of squared error both are 1, as the target is measured in its standard deviation.
-    """
-    level = loss.constant(data.target, data.weight, data.offset) + data.offset
-    response, working = loss.working(data.target, level, data.weight)
-    mass = float(data.weight.sum())
-    found = float(np.sum(working * (response - level) ** 2)) / mass
-    return float(working.sum()) / mass, max(loss.noise(found), 1e-300)
-
-
-def constant_model(data: AllRows, options: FitOptions) -> SeparationModel:
-    """The model without any stage: the best constant, or zero where there is no intercept."""
-    if not options.fit_intercept:
-        return SeparationModel(data.bins, 0.0, ())
-    some = data.some
-    level = options.loss_function.constant(some.target, some.weight, some.offset)
-    return SeparationModel(data.bins, level, ())
-
-
-def _monotone(branch: Branch, axes: Axes) -> Branch:
-    """The branch with the nearest curves that keep the constraints."""
-    curves = branch.log_factors.copy()
-    for j in axes.constrained:
-        first, n_ordered, direction = axes.places[j]
-        part = slice(first, first + n_ordered)
-        weight = axes.bins.frequencies[part] + 1e-12
-        nearest_monotone(curves[part], weight, float(branch.coefficient_sign * direction))
-    return Branch(branch.coefficient_sign, branch.log_scale, curves)
-
-
-def _make_exact(values: FloatArray, axes: Axes, sign: float) -> None:
-    """Take rounding out of constrained curves: none falls by an ulp where it must not."""
-    for j in axes.constrained:
-        first, n_ordered, direction = axes.places[j]
-        part = slice(first, first + n_ordered)
-        running = np.maximum if sign * direction > 0 else np.minimum
-        values[part] = running.accumulate(values[part])
