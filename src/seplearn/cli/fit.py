@@ -1,57 +1,42 @@
-"""``seplearn fit``: from a table to a model file.
-
-The parameters of the estimator are options: names, rules, defaults and texts come from its table.
-"""
+"""``seplearn fit``: from a table to a model file."""
 
 from __future__ import annotations
 
 import glob
 import hashlib
-import re
-import shlex
 import sys
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from seplearn._numerals import count
-from seplearn._params import CLASSIFIER_PARAMETERS, TSL_PARAMETERS, Parameter
-from seplearn._rules import Choice, Flag, Interval, Rule, WordOr
+from seplearn._params import CLASSIFIER_PARAMETERS
 from seplearn._spill import Spill
 from seplearn.cli.cells import (
     NumberReader,
-    TrainingCells,
-    as_classes,
-    as_floats,
     as_plain_text,
-    check_numbers,
     empty_as_missing,
     missing_option,
-    note_codes,
     texts_as_missing,
-    training_levels,
 )
 from seplearn.cli.lines import is_terminal, note, printable, say
+from seplearn.cli.parameters import TwoSections, estimator_options, option_name
 from seplearn.cli.tables import (
     PIPE,
     check_columns,
     check_output,
     column_names,
     in_a_file,
-    offsets_in,
     opened,
     read_columns,
     with_target,
 )
 from seplearn.cli.text import model_text
+from seplearn.cli.training import Columns, Roles, read_training, training_columns
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.losses import LOSSES
@@ -62,122 +47,11 @@ from seplearn.table.schema import OffsetColumn
 
 _LONGEST_DATE = 200
 _HASHED_AT_ONCE = 1 << 20
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-# Defaults that differ from those of the estimator.
-DEFAULTS: dict[str, Any] = {"random_state": 0, "n_jobs": -1}
-# Parameters under a name that reads well in a shell.
-OWN_NAMES = {
-    "n_stages": "--stages",
-    "random_state": "--seed",
-    "n_jobs": "--jobs",
-    "categorical_features": "--categorical",
-    "monotonic_cst": "--monotone",
-}
-_NO_OPTIONS = {"categorical_features", "monotonic_cst", "verbose", "keep_bags", "warm_start"}
 _TASKS = ("auto", "regression", "classification", "count")
 _COUNT_LOSS = "poisson"
 _MOST_SHOWN_CLASSES = 5
 _TWO = 2
-_FLAGS = {True: "yes", False: "no"}
 _DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
-
-
-if TYPE_CHECKING:
-    _ParamType = click.ParamType[Any]
-else:
-    _ParamType = click.ParamType  # not generic in the oldest click allowed
-
-
-class RuleType(_ParamType):
-    """A value that the rule of a parameter allows."""
-
-    name = "value"
-
-    def __init__(self, parameter: Parameter) -> None:
-        self._parameter = parameter
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        parsed = _parse(self._parameter.rule, value) if isinstance(value, str) else value
-        try:
-            self._parameter.rule.check(self._parameter.name, parsed)
-        except (TypeError, ValueError):
-            self.fail(f"must be {self._parameter.rule}, got {value!r}", param, ctx)
-        return parsed
-
-
-def _parse(rule: Rule, text: str) -> Any:
-    """A text as a value that the rule may allow; the rule checks it afterwards."""
-    if isinstance(rule, Choice):
-        return text
-    if isinstance(rule, WordOr):
-        return text if text == rule.word else _parse(rule.otherwise, text)
-    if isinstance(rule, Flag):
-        return {"true": True, "yes": True, "false": False, "no": False}.get(text.lower(), text)
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _metavar(rule: Rule) -> str:
-    if isinstance(rule, Choice):
-        return "|".join(rule.options)
-    if isinstance(rule, WordOr):
-        return f"{rule.word}|{_metavar(rule.otherwise)}"
-    if isinstance(rule, Flag):
-        return "yes|no"
-    whole = not isinstance(rule, Interval) or rule.whole
-    return "integer" if whole else "number"
-
-
-class TwoSections(click.Command):
-    """A command whose help has the estimator's parameters in a section of their own."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, wanted in (("Options", False), ("Parameters of the model", True)):
-            parts = [p for p in self.get_params(ctx) if isinstance(p.type, RuleType) is wanted]
-            records = [record for p in parts if (record := p.get_help_record(ctx)) is not None]
-            with formatter.section(title):
-                formatter.write_dl(records)
-
-
-def estimator_options(function: _Function) -> _Function:
-    """Add an option for every parameter of the estimator but those in ``_NO_OPTIONS``."""
-    for parameter in reversed(TSL_PARAMETERS):
-        if parameter.name in _NO_OPTIONS:
-            continue
-        default = DEFAULTS.get(parameter.name, parameter.default)
-        decorate = click.option(
-            _option(parameter.name),
-            parameter.name,
-            type=RuleType(parameter),
-            metavar=_metavar(parameter.rule),
-            default=_FLAGS[default] if isinstance(default, bool) else default,
-            show_default=True,
-            help=_in_a_shell(parameter.meaning),
-        )
-        function = decorate(function)
-    return function
-
-
-def _option(name: str) -> str:
-    return OWN_NAMES.get(name, "--" + name.replace("_", "-"))
-
-
-def _in_a_shell(text: str) -> str:
-    """A meaning as plain text, other parameters named as options and flags as yes and no."""
-    names, quote = {parameter.name for parameter in TSL_PARAMETERS}, "'"
-
-    def plain(found: re.Match[str]) -> str:
-        name, _, value = found[1].partition("=")
-        return f"{_option(name)} {value.strip(quote)}".strip() if name in names else found[1]
-
-    text = re.sub(r":\w+:`([^`]*)`", r"\1", text)
-    text = re.sub(r"``([^`]*)``", plain, text)
-    return re.sub(r"\b(True|False)\b", lambda found: _FLAGS[found[1] == "True"], text)
 
 
 @click.command(cls=TwoSections)
@@ -277,7 +151,7 @@ def fit(
         check_output(output, (*tables, *parts, validation))
     origin = _origin(tables, date, hash_table, exclude)
     share, constraints = _share(validation), directions(monotone)
-    roles = _Roles(target, weight, _offset(exposure, offset), exclude, categorical, missing, task)
+    roles = Roles(target, weight, _offset(exposure, offset), exclude, categorical, missing, task)
     parameters |= {
         "categorical_features": list(categorical) or "auto",
         "monotonic_cst": constraints,
@@ -288,7 +162,7 @@ def fit(
         return
     (table,) = tables
     held_out = [] if share is not None else column_names(in_a_file("--validation", validation))
-    data = _training_columns(_read(table, roles), roles)
+    data = training_columns(read_training(table, roles), roles)
     model = _estimator(data, task, class_weight, parameters)
     _check_exposure(model, roles.offset)
     if share is None:
@@ -354,7 +228,7 @@ def _are_parts(tables: tuple[str, ...]) -> bool:
 
 def _fit_parts(
     tables: tuple[str, ...],
-    roles: _Roles,
+    roles: Roles,
     validation: str,
     class_weight: str | None,
     output: str | None,
@@ -407,13 +281,13 @@ def _fit_parts(
 
 
 def _estimator_of(
-    roles: _Roles, kind: str, class_weight: str | None, parameters: dict[str, Any]
+    roles: Roles, kind: str, class_weight: str | None, parameters: dict[str, Any]
 ) -> TSLRegressor | TSLClassifier:
     """What is to be fitted to a target of this kind."""
     is_class = roles.task == "classification"
     if is_class or (roles.task == "auto" and kind in ("text", "truth value")):
         known = {parameter.name for parameter in CLASSIFIER_PARAMETERS}
-        foreign = [_option(name) for name in _given(parameters) if name not in known]
+        foreign = [option_name(name) for name in _given(parameters) if name not in known]
         if foreign:
             raise ValueError(f"{foreign[0]} is for numbers, but {roles.target!r} holds classes")
         own = {name: value for name, value in parameters.items() if name in known}
@@ -442,12 +316,12 @@ def _offset(exposure: str | None, offset: str | None) -> OffsetColumn | None:
 
 
 def _estimator(
-    data: _Columns, task: str, class_weight: str | None, parameters: dict[str, Any]
+    data: Columns, task: str, class_weight: str | None, parameters: dict[str, Any]
 ) -> TSLRegressor | TSLClassifier:
     """What is to be fitted, by what the target holds; options that it has not are refused."""
     if data.has_classes:
         known = {parameter.name for parameter in CLASSIFIER_PARAMETERS}
-        foreign = [_option(name) for name in _given(parameters) if name not in known]
+        foreign = [option_name(name) for name in _given(parameters) if name not in known]
         if foreign:
             raise ValueError(f"{foreign[0]} is for numbers, but {data.target!r} holds classes")
         _check_for_two(data, parameters["monotonic_cst"])
@@ -484,7 +358,7 @@ def _given(parameters: dict[str, Any]) -> list[str]:
     return [name for name in parameters if context.get_parameter_source(name) is source]
 
 
-def _check_for_two(data: _Columns, directions: dict[str, int] | None) -> None:
+def _check_for_two(data: Columns, directions: dict[str, int] | None) -> None:
     """Raise for what two classes may have, but not more."""
     n = len(data.classes)
     if data.offset is not None and n > _TWO:
@@ -499,7 +373,7 @@ def _check_for_two(data: _Columns, directions: dict[str, int] | None) -> None:
         )
 
 
-def _say_classes(data: _Columns, task: str) -> None:
+def _say_classes(data: Columns, task: str) -> None:
     """What auto made of the target, and what a model of more than two classes is, in a line."""
     labels = [str(label) for label in data.classes.tolist()]
     sums = f", with a score for each of the {len(labels)}" if len(labels) > _TWO else ""
@@ -511,7 +385,7 @@ def _say_classes(data: _Columns, task: str) -> None:
     note(f"{data.target!r} holds the classes {shown}{more}: the model is a classifier{sums}{asked}")
 
 
-def _check_domain(data: _Columns, parameters: dict[str, Any]) -> None:
+def _check_domain(data: Columns, parameters: dict[str, Any]) -> None:
     """Raise before the fit for outcomes that the loss is not defined for."""
     loss = LOSSES[parameters["loss"]].with_shape(parameters["power"], parameters["quantile"])
     try:
@@ -521,51 +395,8 @@ def _check_domain(data: _Columns, parameters: dict[str, Any]) -> None:
         raise ValueError(f"{data.target!r} with --loss {name}: {error}") from error
 
 
-@dataclass
-class _Columns:
-    """The training table, column by column, so that rows can be reordered without a second copy."""
-
-    target: str
-    features: dict[str, Any]
-    y: np.ndarray[Any, Any]
-    weight: np.ndarray[Any, Any] | None
-    offset: np.ndarray[Any, Any] | None
-    n_in_table: int  # rows, those without an outcome included
-
-    @property
-    def has_classes(self) -> bool:
-        """Whether the target holds labels, not numbers."""
-        return bool(self.y.dtype.kind != "f")
-
-    @property
-    def classes(self) -> np.ndarray[Any, Any]:
-        """The different labels, sorted."""
-        return np.unique(self.y)
-
-    def reorder(self, order: np.ndarray[Any, Any]) -> None:
-        """Put the rows into another order, one column at a time to save memory."""
-        for name in self.features:
-            self.features[name] = self.features[name].take(pa.array(order))
-        self.y = self.y[order]
-        self.weight = None if self.weight is None else self.weight[order]
-        self.offset = None if self.offset is None else self.offset[order]
-
-    def rows(self, part: slice) -> tuple[pa.Table, pa.Table, Any]:
-        """Features, target and weights of consecutive rows, without copying."""
-        start, stop, _ = part.indices(len(self.y))
-        table = pa.table(self.features).slice(start, stop - start)
-        weight = None if self.weight is None else self.weight[part]
-        return table, pa.table({self.target: self.y[part]}), weight
-
-    def fit(self, model: TSLRegressor | TSLClassifier, part: slice) -> None:
-        model.fit(*self.rows(part), offset=self.offsets(part))
-
-    def offsets(self, part: slice) -> Any:
-        return None if self.offset is None else self.offset[part]
-
-
 def _evaluated(
-    model: TSLRegressor | TSLClassifier, data: _Columns, share: float
+    model: TSLRegressor | TSLClassifier, data: Columns, share: float
 ) -> Evaluation | ClassEvaluation:
     """The error on rows held out of a fit to the others."""
     n = len(data.y)
@@ -584,7 +415,7 @@ def _evaluated(
 
 
 def _error_on(
-    validation: str, model: TSLRegressor | TSLClassifier, roles: _Roles, output: str | None
+    validation: str, model: TSLRegressor | TSLClassifier, roles: Roles, output: str | None
 ) -> Evaluation | ClassEvaluation:
     """The error on another table; where it cannot be told, the model is not lost."""
     weight = roles.weight if roles.weight in column_names(validation) else None
@@ -627,7 +458,7 @@ def _say_fit(model: TSLRegressor | TSLClassifier, text: str) -> None:
 
 def _print_summary(
     model: TSLRegressor | TSLClassifier,
-    data: _Columns,
+    data: Columns,
     evaluation: Evaluation | ClassEvaluation | None,
     where: str,
 ) -> None:
@@ -650,7 +481,7 @@ def _share(validation: str) -> float | None:
     return share
 
 
-def _check_outcomes(validation: str, roles: _Roles, has_classes: bool) -> None:
+def _check_outcomes(validation: str, roles: Roles, has_classes: bool) -> None:
     """Raise before the fit if no error could be measured on the table."""
     with opened(validation) as table:
         column = texts_as_missing(
@@ -676,152 +507,3 @@ def directions(monotone: tuple[str, ...]) -> dict[str, int] | None:
         if out.setdefault(name, _DIRECTIONS[word]) != _DIRECTIONS[word]:
             raise ValueError(f"--monotone must name one direction for {name!r}, got up and down")
     return out or None
-
-
-@dataclass(frozen=True)
-class _Roles:
-    """What the columns of the training table are for: one thing each."""
-
-    target: str
-    weight: str | None
-    offset: OffsetColumn | None
-    exclude: tuple[str, ...]
-    categorical: tuple[str, ...]
-    missing: tuple[str, ...]
-    task: str
-
-    def __post_init__(self) -> None:
-        first: dict[str, str] = {}
-        for option, names in self.by_option.items():
-            for name in names:
-                other = first.setdefault(name, option)
-                if other != option:
-                    raise ValueError(
-                        f"{option} must not name a column that {other} names, got {name!r}"
-                    )
-
-    @property
-    def by_option(self) -> dict[str, tuple[str, ...]]:
-        """The columns that each option names."""
-        return {
-            "--target": (self.target,),
-            "--weight": (self.weight,) if self.weight else (),
-            self._offset_option: (self.offset.name,) if self.offset else (),
-            "--exclude": self.exclude,
-            "--categorical": self.categorical,
-        }
-
-    @property
-    def _offset_option(self) -> str:
-        return "--exposure" if self.offset and self.offset.is_exposure else "--offset"
-
-    @property
-    def numeric(self) -> list[str]:
-        """Columns beside the target that have to hold numbers."""
-        return [name for name in (self.weight, self.offset and self.offset.name) if name]
-
-    @property
-    def no_features(self) -> list[str]:
-        return [self.target, *self.numeric]
-
-
-def _read(path: str, roles: _Roles) -> dict[str, pa.ChunkedArray]:
-    """The columns that are used, as what they hold: numbers as float64, levels as text."""
-    with opened(path) as table:
-        named = [*roles.no_features, *roles.exclude, *roles.categorical]
-        check_columns(path, named, table.names)
-        check_columns(path, table.names, table.names)
-        columns = read_columns(table, [n for n in table.names if n not in roles.exclude])
-        delimiter = table.delimiter
-    cells = None if delimiter is None else TrainingCells(delimiter)
-    for name in columns:  # in place: the memory of a column's text is free before the next is read
-        column = texts_as_missing(as_plain_text(columns[name]), roles.missing)
-        try:
-            columns[name] = (
-                _typed(name, column, roles) if cells is None else _cells(name, column, roles, cells)
-            )
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from error
-    return columns
-
-
-def _cells(name: str, column: Any, roles: _Roles, cells: TrainingCells) -> Any:
-    """A column of a CSV."""
-    if name == roles.target and roles.task == "auto":
-        return cells.target(name, column)
-    if name == roles.target and roles.task == "classification":
-        return as_classes(training_levels(name, column))
-    if name in roles.no_features:
-        return cells.numbers(name, column)
-    if name in roles.categorical:
-        return training_levels(name, column)
-    return cells.feature(name, column)
-
-
-def _typed(name: str, column: Any, roles: _Roles) -> Any:
-    """A column of Parquet, whose type says what it holds."""
-    kind = column.type
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        raise ValueError(f"column {name!r} is not UTF-8 text; save the table as UTF-8")
-    if name == roles.target and roles.task == "classification":
-        return as_classes(column)
-    is_class = pa.types.is_boolean(kind) or pa.types.is_string(kind)
-    if name == roles.target and roles.task == "auto" and is_class:
-        return column
-    if name in roles.no_features:
-        check_numbers(name, column)
-        return column.cast(pa.float64(), safe=False)
-    if name in roles.categorical or not pa.types.is_integer(kind):
-        return column
-    numbers = as_floats(column)
-    note_codes(name, numbers)
-    return numbers
-
-
-def _training_columns(columns: dict[str, pa.ChunkedArray], roles: _Roles) -> _Columns:
-    """Features, target, weights and offsets of the rows whose target is known."""
-    outcomes = columns[roles.target]
-    has_numbers = pa.types.is_floating(outcomes.type)
-    is_known = pc.invert(pc.is_nan(outcomes)) if has_numbers else pc.is_valid(outcomes)
-    known = pc.fill_null(is_known, False)
-    rows = np.flatnonzero(np.asarray(known))
-    left_out = len(outcomes) - len(rows)
-    if not len(rows):
-        got = f"{left_out} rows without any" if left_out else "a table without rows"
-        raise ValueError(f"column {roles.target!r} must have values, got {got}")
-    if left_out:
-        note(f"{count(left_out, 'row')} without {roles.target!r} left out")
-        columns = {name: column.filter(known) for name, column in columns.items()}
-    features = {name: column for name, column in columns.items() if name not in roles.no_features}
-    if not features:
-        raise ValueError("no column is left to predict from")
-    _refuse_dates(features)
-    outcomes = columns[roles.target]
-    y = _finite(outcomes, roles.target, rows) if has_numbers else outcomes.to_numpy()
-    weights = None if roles.weight is None else _finite(columns[roles.weight], roles.weight, rows)
-    offset = roles.offset
-    offsets = None if offset is None else offsets_in(columns[offset.name].to_numpy(), offset, rows)
-    return _Columns(roles.target, features, y, weights, offsets, left_out + len(rows))
-
-
-def _finite(column: pa.ChunkedArray, name: str, rows: np.ndarray[Any, Any]) -> Any:
-    """The values of a column, all finite; ``rows`` are their row numbers in the table."""
-    values = column.to_numpy()
-    strange = np.flatnonzero(~np.isfinite(values))
-    if len(strange):
-        first = int(strange[0])
-        raise ValueError(
-            f"column {name!r} must hold finite numbers, got {values[first]} in row {rows[first]}"
-        )
-    return values
-
-
-def _refuse_dates(features: dict[str, Any]) -> None:
-    dates = [name for name, column in features.items() if pa.types.is_temporal(column.type)]
-    if dates:
-        out = " ".join(f"--exclude {shlex.quote(name)}" for name in dates)
-        raise ValueError(
-            f"the columns {dates} hold dates or times, which cannot be used as they are; "
-            f"leave them out ({out}), or turn them into numbers first, such as year, month or "
-            "days since a start"
-        )

@@ -1,0 +1,220 @@
+"""The columns of a training table: what each is for, and what it holds."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seplearn._numerals import count
+from seplearn.cli.cells import (
+    TrainingCells,
+    as_classes,
+    as_floats,
+    as_plain_text,
+    check_numbers,
+    note_codes,
+    texts_as_missing,
+    training_levels,
+)
+from seplearn.cli.lines import note
+from seplearn.cli.tables import check_columns, offsets_in, opened, read_columns
+from seplearn.estimators.classifier import TSLClassifier
+from seplearn.estimators.tsl import TSLRegressor
+from seplearn.table.schema import OffsetColumn
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of the training table are for: one thing each."""
+
+    target: str
+    weight: str | None
+    offset: OffsetColumn | None
+    exclude: tuple[str, ...]
+    categorical: tuple[str, ...]
+    missing: tuple[str, ...]
+    task: str
+
+    def __post_init__(self) -> None:
+        first: dict[str, str] = {}
+        for option, names in self.by_option.items():
+            for name in names:
+                other = first.setdefault(name, option)
+                if other != option:
+                    raise ValueError(
+                        f"{option} must not name a column that {other} names, got {name!r}"
+                    )
+
+    @property
+    def by_option(self) -> dict[str, tuple[str, ...]]:
+        """The columns that each option names."""
+        return {
+            "--target": (self.target,),
+            "--weight": (self.weight,) if self.weight else (),
+            self._offset_option: (self.offset.name,) if self.offset else (),
+            "--exclude": self.exclude,
+            "--categorical": self.categorical,
+        }
+
+    @property
+    def _offset_option(self) -> str:
+        return "--exposure" if self.offset and self.offset.is_exposure else "--offset"
+
+    @property
+    def numeric(self) -> list[str]:
+        """Columns beside the target that have to hold numbers."""
+        return [name for name in (self.weight, self.offset and self.offset.name) if name]
+
+    @property
+    def no_features(self) -> list[str]:
+        return [self.target, *self.numeric]
+
+
+@dataclass
+class Columns:
+    """The training table, column by column, so that rows can be reordered without a second copy."""
+
+    target: str
+    features: dict[str, Any]
+    y: np.ndarray[Any, Any]
+    weight: np.ndarray[Any, Any] | None
+    offset: np.ndarray[Any, Any] | None
+    n_in_table: int  # rows, those without an outcome included
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the target holds labels, not numbers."""
+        return bool(self.y.dtype.kind != "f")
+
+    @property
+    def classes(self) -> np.ndarray[Any, Any]:
+        """The different labels, sorted."""
+        return np.unique(self.y)
+
+    def reorder(self, order: np.ndarray[Any, Any]) -> None:
+        """Put the rows into another order, one column at a time to save memory."""
+        for name in self.features:
+            self.features[name] = self.features[name].take(pa.array(order))
+        self.y = self.y[order]
+        self.weight = None if self.weight is None else self.weight[order]
+        self.offset = None if self.offset is None else self.offset[order]
+
+    def rows(self, part: slice) -> tuple[pa.Table, pa.Table, Any]:
+        """Features, target and weights of consecutive rows, without copying."""
+        start, stop, _ = part.indices(len(self.y))
+        table = pa.table(self.features).slice(start, stop - start)
+        weight = None if self.weight is None else self.weight[part]
+        return table, pa.table({self.target: self.y[part]}), weight
+
+    def fit(self, model: TSLRegressor | TSLClassifier, part: slice) -> None:
+        model.fit(*self.rows(part), offset=self.offsets(part))
+
+    def offsets(self, part: slice) -> Any:
+        return None if self.offset is None else self.offset[part]
+
+
+def read_training(path: str, roles: Roles) -> dict[str, pa.ChunkedArray]:
+    """The columns that are used, as what they hold: numbers as float64, levels as text."""
+    with opened(path) as table:
+        named = [*roles.no_features, *roles.exclude, *roles.categorical]
+        check_columns(path, named, table.names)
+        check_columns(path, table.names, table.names)
+        columns = read_columns(table, [n for n in table.names if n not in roles.exclude])
+        delimiter = table.delimiter
+    cells = None if delimiter is None else TrainingCells(delimiter)
+    for name in columns:  # in place: the memory of a column's text is free before the next is read
+        column = texts_as_missing(as_plain_text(columns[name]), roles.missing)
+        try:
+            columns[name] = (
+                _typed(name, column, roles) if cells is None else _cells(name, column, roles, cells)
+            )
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+    return columns
+
+
+def _cells(name: str, column: Any, roles: Roles, cells: TrainingCells) -> Any:
+    """A column of a CSV."""
+    if name == roles.target and roles.task == "auto":
+        return cells.target(name, column)
+    if name == roles.target and roles.task == "classification":
+        return as_classes(training_levels(name, column))
+    if name in roles.no_features:
+        return cells.numbers(name, column)
+    if name in roles.categorical:
+        return training_levels(name, column)
+    return cells.feature(name, column)
+
+
+def _typed(name: str, column: Any, roles: Roles) -> Any:
+    """A column of Parquet, whose type says what it holds."""
+    kind = column.type
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        raise ValueError(f"column {name!r} is not UTF-8 text; save the table as UTF-8")
+    if name == roles.target and roles.task == "classification":
+        return as_classes(column)
+    is_class = pa.types.is_boolean(kind) or pa.types.is_string(kind)
+    if name == roles.target and roles.task == "auto" and is_class:
+        return column
+    if name in roles.no_features:
+        check_numbers(name, column)
+        return column.cast(pa.float64(), safe=False)
+    if name in roles.categorical or not pa.types.is_integer(kind):
+        return column
+    numbers = as_floats(column)
+    note_codes(name, numbers)
+    return numbers
+
+
+def training_columns(columns: dict[str, pa.ChunkedArray], roles: Roles) -> Columns:
+    """Features, target, weights and offsets of the rows whose target is known."""
+    outcomes = columns[roles.target]
+    has_numbers = pa.types.is_floating(outcomes.type)
+    is_known = pc.invert(pc.is_nan(outcomes)) if has_numbers else pc.is_valid(outcomes)
+    known = pc.fill_null(is_known, False)
+    rows = np.flatnonzero(np.asarray(known))
+    left_out = len(outcomes) - len(rows)
+    if not len(rows):
+        got = f"{left_out} rows without any" if left_out else "a table without rows"
+        raise ValueError(f"column {roles.target!r} must have values, got {got}")
+    if left_out:
+        note(f"{count(left_out, 'row')} without {roles.target!r} left out")
+        columns = {name: column.filter(known) for name, column in columns.items()}
+    features = {name: column for name, column in columns.items() if name not in roles.no_features}
+    if not features:
+        raise ValueError("no column is left to predict from")
+    _refuse_dates(features)
+    outcomes = columns[roles.target]
+    y = _finite(outcomes, roles.target, rows) if has_numbers else outcomes.to_numpy()
+    weights = None if roles.weight is None else _finite(columns[roles.weight], roles.weight, rows)
+    offset = roles.offset
+    offsets = None if offset is None else offsets_in(columns[offset.name].to_numpy(), offset, rows)
+    return Columns(roles.target, features, y, weights, offsets, left_out + len(rows))
+
+
+def _finite(column: pa.ChunkedArray, name: str, rows: np.ndarray[Any, Any]) -> Any:
+    """The values of a column, all finite; ``rows`` are their row numbers in the table."""
+    values = column.to_numpy()
+    strange = np.flatnonzero(~np.isfinite(values))
+    if len(strange):
+        first = int(strange[0])
+        raise ValueError(
+            f"column {name!r} must hold finite numbers, got {values[first]} in row {rows[first]}"
+        )
+    return values
+
+
+def _refuse_dates(features: dict[str, Any]) -> None:
+    dates = [name for name, column in features.items() if pa.types.is_temporal(column.type)]
+    if dates:
+        out = " ".join(f"--exclude {shlex.quote(name)}" for name in dates)
+        raise ValueError(
+            f"the columns {dates} hold dates or times, which cannot be used as they are; "
+            f"leave them out ({out}), or turn them into numbers first, such as year, month or "
+            "days since a start"
+        )
