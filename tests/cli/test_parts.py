@@ -3,6 +3,7 @@
 import hashlib
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from seplearn import TSLRegressor, datasets, load_model
@@ -89,6 +90,19 @@ def test_what_several_tables_cannot_have_is_refused(parts, options, message):
     done = run("fit", parts[0] / "part-*.parquet", "--target", "rent", *options)
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_outcomes_and_dates_that_no_model_can_have_are_named(tmp_path):
+    for k in range(2):
+        table = pd.DataFrame({"day": pd.date_range("2026-01-01", periods=20), "n": range(20)})
+        table.assign(y=k - 1.0, x=range(20)).to_parquet(tmp_path / f"{k}.parquet")
+    start = ["fit", tmp_path / "*.parquet", *QUICK]
+    found = run(*start, "--target", "y", "--exclude", "day", "--loss", "poisson")
+    assert "column 'y': y must be zero or positive for this loss" in found.output
+    assert "(--exclude day)" in run(*start, "--target", "y").output
+    assert (
+        "--target must hold numbers or classes, got 'day'" in run(*start, "--target", "day").output
+    )
 
 
 def test_a_pattern_without_a_file_is_named(tmp_path):

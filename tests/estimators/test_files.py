@@ -253,7 +253,7 @@ def test_labels_that_are_missing_are_named(tmp_path, spill_folder):
 
 def test_a_target_of_texts_is_no_number(tmp_path, spill_folder):
     path = written(tmp_path, "a.parquet", x=[1.0, 2.0], y=["a", "b"])
-    with pytest.raises(TypeError, match=r"target must be a column of numbers, truth"):
+    with pytest.raises(TypeError, match=r"target must be a column of numbers or truth"):
         TSLRegressor().fit_files(path, "y")
 
 

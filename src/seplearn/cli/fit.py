@@ -36,13 +36,13 @@ from seplearn.cli.tables import (
     with_target,
 )
 from seplearn.cli.text import model_text
-from seplearn.cli.training import Columns, Roles, read_training, training_columns
+from seplearn.cli.training import Columns, Roles, read_training, refuse_dates, training_columns
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.losses import LOSSES
 from seplearn.losses.links import LOG
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
-from seplearn.table.files import file_paths, open_files
+from seplearn.table.files import DATE, file_paths, open_files
 from seplearn.table.schema import OffsetColumn
 
 _LONGEST_DATE = 200
@@ -252,6 +252,7 @@ def _fit_parts(
         for name in names:
             files.check_column(option, name)
     features = [n for n in files.names if n not in (*roles.no_features, *roles.exclude)]
+    refuse_dates(name for name in features if files.kind(name) == DATE)
     if share is None:
         others = [] if roles.offset is None else [roles.offset.name]
         held_out = column_names(in_a_file("--validation", validation))
@@ -284,6 +285,8 @@ def _estimator_of(
     roles: Roles, kind: str, class_weight: str | None, parameters: dict[str, Any]
 ) -> TSLRegressor | TSLClassifier:
     """What is to be fitted to a target of this kind."""
+    if kind == DATE:
+        raise ValueError(f"--target must hold numbers or classes, got {roles.target!r}, with dates")
     is_class = roles.task == "classification"
     if is_class or (roles.task == "auto" and kind in ("text", "truth value")):
         known = {parameter.name for parameter in CLASSIFIER_PARAMETERS}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -188,7 +189,7 @@ def training_columns(columns: dict[str, pa.ChunkedArray], roles: Roles) -> Colum
     features = {name: column for name, column in columns.items() if name not in roles.no_features}
     if not features:
         raise ValueError("no column is left to predict from")
-    _refuse_dates(features)
+    refuse_dates(name for name, column in features.items() if pa.types.is_temporal(column.type))
     outcomes = columns[roles.target]
     y = _finite(outcomes, roles.target, rows) if has_numbers else outcomes.to_numpy()
     weights = None if roles.weight is None else _finite(columns[roles.weight], roles.weight, rows)
@@ -209,8 +210,9 @@ def _finite(column: pa.ChunkedArray, name: str, rows: np.ndarray[Any, Any]) -> A
     return values
 
 
-def _refuse_dates(features: dict[str, Any]) -> None:
-    dates = [name for name, column in features.items() if pa.types.is_temporal(column.type)]
+def refuse_dates(names: Iterable[str]) -> None:
+    """Raise if there are any features that hold dates."""
+    dates = list(names)
     if dates:
         out = " ".join(f"--exclude {shlex.quote(name)}" for name in dates)
         raise ValueError(

@@ -29,7 +29,7 @@ from seplearn.table.blocks import (
     tree_sum,
 )
 from seplearn.table.columns import FrameTable, open_table
-from seplearn.table.files import FilePart, RowFiles
+from seplearn.table.files import DATE, FilePart, RowFiles
 from seplearn.table.schema import OffsetColumn, Schema
 from seplearn.table.summaries import Summary, add_rows, axes_of, empty_summaries
 from seplearn.table.training import (
@@ -201,11 +201,9 @@ def read_outcomes(files: RowFiles, roles: Roles, spill: Spill, classes: bool) ->
         if argument == "target":
             allowed += ("truth value", *(("text",) if classes else ()))
         if name is not None and files.kind(name) not in (*allowed, "null"):
-            kinds = ", ".join(f"{kind}s" for kind in allowed)
-            raise TypeError(
-                f"{argument} must be a column of {kinds}, got {name!r}, which holds "
-                f"{files.kind(name)}s"
-            )
+            kinds = " or ".join(f"{kind}s" for kind in allowed)
+            held = "dates or times" if files.kind(name) == DATE else f"{files.kind(name)}s"
+            raise TypeError(f"{argument} must be a column of {kinds}, got {name!r}, with {held}")
     with ExitStack() as stack:
         columns = _OutcomeColumns(roles, classes, spill, stack)
         for part in files.parts([roles.target, *roles.numbers, *roles.group_columns]):

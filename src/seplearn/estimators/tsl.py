@@ -328,7 +328,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         parameters = self._plain_parameters()
         options, categorical = checked_options(columns.head, parameters, asked, start)
         outcomes = columns.used(read_outcomes(rows, roles, spill, classes=False), spill)
-        loss.check_target(np.array(ends(outcomes.y)))
+        _check_column(loss, roles.target, outcomes.y)
         unit = loss.unit(outcomes.y, outcomes.weight, options.fit_intercept)
         model, history = fit_data(
             lambda _: stored_rows(columns, outcomes, categorical, options, unit, spill),
@@ -440,6 +440,14 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
             )
         models = (self.model_.with_scalars(r.scalars, r.intercept) for r in self.history_)
         return (model.predict(codes) for model in models)
+
+
+def _check_column(loss: Loss, target: str, y: FloatArray) -> None:
+    """Raise for a column that holds outcomes the loss is not defined for."""
+    try:
+        loss.check_target(np.array(ends(y)))
+    except ValueError as error:
+        raise ValueError(f"column {target!r}: {error}") from error
 
 
 def check_eval_target(loss: Loss, rows: EvalRows) -> None:

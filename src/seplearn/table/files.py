@@ -15,11 +15,12 @@ from seplearn.table.columns import FrameTable, open_table
 
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "ipc"}  # how files begin
 _ROWS_READ = 1 << 16
+DATE = "date or time"
 _KINDS = (
     ("number", ("is_integer", "is_floating", "is_decimal")),
     ("text", ("is_string", "is_large_string", "is_string_view", "is_dictionary")),
     ("truth value", ("is_boolean",)),
-    ("date or time", ("is_temporal",)),
+    (DATE, ("is_temporal",)),
 )
 
 
