@@ -172,7 +172,7 @@ def test_what_cannot_be_averaged_is_refused():
     words = TSLClassifier(**QUICK).fit(X, np.where(y > 0, "yes", "no"))
     for models, told in (
         ([first], "models must be two or more"),
-        ([first, counts], "models must have the same loss"),
+        ([first, counts], r"models must have the same loss, got \('squared_error', 'identity'\)"),
         ([first, signed], "models must have the same kind, got 'TSLRegressor' and 'SepALS"),
         ([first, fewer], "models must have the same features in the same order"),
         ([first, coded], "models must have the same kinds of features"),

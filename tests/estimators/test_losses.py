@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import mean_gamma_deviance, mean_pinball_loss, mean_poisson_deviance
 
-from seplearn import SepALSRegressor, TSLRegressor, datasets, explain, load_model
+from seplearn import SepALSRegressor, TSLRegressor, datasets, explain, load_model, plots
 
 QUICK: dict[str, Any] = {
     "n_stages": 2, "early_stopping": False, "n_grids": 3, "n_splits": 8, "random_state": 0,
@@ -167,6 +167,13 @@ def test_shapes_outside_their_range_are_refused():
         TSLRegressor(**QUICK, loss="quantile", quantile=1.0).fit(X, y)
 
 
+@pytest.mark.parametrize("shape", [{"quantile": 0.9}, {"power": 1.3, "loss": "quantile"}])
+def test_the_shape_of_another_loss_is_refused(shape):
+    X, y = np.arange(20.0).reshape(10, 2), np.arange(10.0)
+    with pytest.raises(ValueError, match="needs loss="):
+        TSLRegressor(**QUICK, **shape).fit(X, y)
+
+
 @pytest.mark.parametrize("loss", ["poisson", "gamma", "tweedie", "quantile"])
 def test_the_way_of_the_paper_has_least_squares_only(amounts, loss):
     with pytest.raises(ValueError, match=f"loss='{loss}' needs refine='joint'"):
@@ -263,6 +270,50 @@ def test_training_rows_are_on_either_side_as_they_should():
         model = TSLRegressor(**QUICK, loss="quantile", quantile=share)
         below = np.average(y <= model.fit(X, y, weight).predict(X) + 1e-9, weights=weight)
         assert share - 1e-9 <= below <= share + 4 / weight.sum()
+
+
+@pytest.mark.parametrize("shape", [{"loss": "huber"}, {"loss": "quantile"}])
+def test_one_wild_outcome_is_no_more_than_one(shape):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, size=(2400, 3))
+    signal = 2.0 * X[:, 0] + X[:, 1] * X[:, 2]
+    y = signal[:400] + 0.5 * rng.standard_normal(400)
+    found = []
+    for wild in (0.0, 1e4, 1e12):
+        y[0] = signal[0] + wild
+        model = TSLRegressor(random_state=0, **shape).fit(X[:400], y)
+        found.append(np.mean((model.predict(X[400:]) - signal[400:]) ** 2))
+    assert max(found) < 0.25 * np.var(signal)
+
+
+def test_the_best_constant_of_tied_outcomes_is_no_worse_than_a_constant():
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, size=(300, 1))
+    above = np.random.default_rng(19).gamma(2.0, 1.0, 300)
+    y = np.where(np.arange(300) % 5 > 0, 1.9, 1.9 + above)
+    model = TSLRegressor(0, loss="quantile", random_state=0)
+    with pytest.warns(UserWarning, match="constant"):
+        found = model.fit(X, y).evaluate(X, y)
+    assert found.scores["share of outcomes not above the prediction"] == pytest.approx(0.8)
+    assert "0 % of the pinball loss explained" in str(found)
+
+
+def test_parts_of_rows_are_off_a_quantile_by_that_of_their_residuals():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=1000), "c": rng.choice(["a", "b"], 1000)})
+    y = X["x"] + rng.normal(size=1000)
+    model = TSLRegressor(**QUICK, loss="quantile", quantile=0.9).fit(X, y)
+    parts = explain.segments(model, X, y, by="c")
+    off = y - model.predict(X)
+    for k, name in enumerate(parts.segments):
+        own = X["c"] == name
+        expected = np.quantile(off[own], 0.9, method="inverted_cdf")
+        assert parts.residual[k] == pytest.approx(expected)
+        assert parts.residual_lower[k] < parts.residual[k] < parts.residual_upper[k]
+        assert parts.residual_lower[k] < 0.0 < parts.residual_upper[k]
+        expected = np.quantile(y[own], 0.9, method="inverted_cdf")
+        assert parts.outcome[k] == pytest.approx(expected)
+    panel = plots.plot_calibration(model.evaluate(X, y)).axes[0]
+    assert panel.get_ylabel() == "quantile of the outcomes"
 
 
 def test_a_quantile_of_outcomes_that_are_all_positive_is_no_constant(amounts):

@@ -35,7 +35,7 @@ def test_a_smaller_size_than_the_best_is_told_with_the_reason():
 def test_the_best_size_and_main_effects_are_told():
     best = replace(OTHER, chosen=1)
     assert str(choice_of(replace(TAKEN, chosen=None), best, n_stages=3)) == (
-        "1 of 1 stage grown was taken, beside main effects, which predict held-out rows best; "
+        "1 of 1 stage grown was taken, beside main effects, which predicts held-out rows best; "
         "the model averages several such, 3 stages in all"
     )
     nothing = SizePath(False, (1.0, 2.0), (0.0, 0.5), 0)

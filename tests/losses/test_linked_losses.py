@@ -271,7 +271,13 @@ def test_the_noise_of_a_quantile_is_that_of_sides_over_the_density(share):
     assert suited.noise(0.0) == pytest.approx(
         0.7 * share * (1.0 - share) / norm.pdf(norm.ppf(share)), rel=0.1
     )
-    assert suited.noise(7.0) == 7.0  # outcomes that are all equal have no density to tell of
+    least = suited.noise(0.0)
+    assert suited.noise(1.5 * least) == 1.5 * least
+    # Wild outcomes add no more.
+    assert suited.noise(1e9) == pytest.approx(max(2.0 * least, 0.5 * norm.ppf(0.95)), rel=1e-3)
+    tied = loss.suited_to(np.repeat([0.0, 3.0], [800, 200]), np.ones(1000))
+    assert (tied.noise(0.3), tied.noise(7.0)) == (0.3, 1.5)
+    # Nothing can be said of outcomes that are all equal, or that were not looked at.
     assert loss.noise(0.3) == loss.suited_to(np.zeros(9), np.ones(9)).noise(0.3) == 0.3
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import click
 import numpy as np
 
+from seplearn._numerals import count
 from seplearn._params import CLASSIFIER_PARAMETERS
 from seplearn._spill import Spill
 from seplearn.cli.cells import (
@@ -274,7 +275,8 @@ def _fit_parts(
         model.evaluation_ = _error_on(validation, model, roles, output)
     if output is not None:
         model.save(output)
-    say(f"{printable(roles.target)} from {model.n_features_in_} features\n")
+    columns = count(model.n_features_in_, "feature")
+    say(f"{_aim(model)}{printable(roles.target)} from {columns}\n")
     say(model_text(model))
     if model.evaluation_ is not None:
         say(f"\nerror ({validation}): {model.evaluation_}")
@@ -297,7 +299,9 @@ def _estimator_of(
         return TSLClassifier(class_weight=class_weight, **own)
     if class_weight is not None:
         raise ValueError(f"--class-weight is for classes, but {roles.target!r} holds numbers")
-    return TSLRegressor(**(parameters | _loss_of(roles.task, parameters)))
+    parameters = parameters | _loss_of(roles.task, parameters)
+    _check_shape(parameters)
+    return TSLRegressor(**parameters)
 
 
 def _loss_of(task: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -308,6 +312,13 @@ def _loss_of(task: str, parameters: dict[str, Any]) -> dict[str, Any]:
         loss = parameters["loss"]
         raise ValueError(f"--task count has the loss {_COUNT_LOSS}, got --loss {loss}")
     return {"loss": _COUNT_LOSS}
+
+
+def _check_shape(parameters: dict[str, Any]) -> None:
+    """Raise for a parameter of another loss than the one to be fitted."""
+    for name, loss in (("quantile", "quantile"), ("power", "tweedie")):
+        if name in _given(parameters) and parameters["loss"] != loss:
+            raise ValueError(f"--{name} is for --loss {loss}, got --loss {parameters['loss']}")
 
 
 def _offset(exposure: str | None, offset: str | None) -> OffsetColumn | None:
@@ -334,6 +345,7 @@ def _estimator(
     if class_weight is not None:
         raise ValueError(f"--class-weight is for classes, but {data.target!r} holds numbers")
     parameters = parameters | _loss_of(task, parameters)
+    _check_shape(parameters)
     _check_domain(data, parameters)
     if task == "auto" and len(np.unique(data.y)) == 2:
         note(
@@ -459,13 +471,21 @@ def _say_fit(model: TSLRegressor | TSLClassifier, text: str) -> None:
         say(f"fit {text}", err=True)
 
 
+def _aim(model: TSLRegressor | TSLClassifier) -> str:
+    """What of the target is predicted, where that is not its mean."""
+    parameters = model.get_params(deep=False)
+    is_quantile = parameters.get("loss") == "quantile"
+    return f"the {parameters['quantile']:g} quantile of " if is_quantile else ""
+
+
 def _print_summary(
     model: TSLRegressor | TSLClassifier,
     data: Columns,
     evaluation: Evaluation | ClassEvaluation | None,
     where: str,
 ) -> None:
-    say(f"{printable(data.target)} from {model.n_features_in_} features, {len(data.y):,} rows\n")
+    columns = count(model.n_features_in_, "feature")
+    say(f"{_aim(model)}{printable(data.target)} from {columns}, {count(len(data.y), 'row')}\n")
     say(model_text(model))
     if evaluation is not None:
         say(f"\nerror ({where}): {evaluation}")

@@ -13,6 +13,7 @@ from seplearn.dask import partitions
 from seplearn.dask.inputs import check_table, partitions_of
 from seplearn.dask.partitions import Extent, Look
 from seplearn.dask.rows import DaskRows, Shares
+from seplearn.dask.shares import joined
 from seplearn.dask.tasks import Tasks
 from seplearn.estimators.base import restored_on_failure
 from seplearn.estimators.classifier import (
@@ -215,6 +216,11 @@ class ClusterTable:
 
     def _unit(self, options: FitOptions, shares: Shares) -> TargetUnit:
         loss = options.loss_function
+        if loss.takes_spread:
+            unit = self._target_unit(options.fit_intercept, shares)
+            chosen = rows_looked_at(sum(self._lengths))
+            some = joined(shares.order("take", 0, chosen))
+            return loss.calmed(unit, some.target, some.weight, options.fit_intercept)
         if loss.link is IDENTITY:
             return self._target_unit(options.fit_intercept, shares)
         return loss.unit(np.empty(0), np.empty(0), options.fit_intercept)

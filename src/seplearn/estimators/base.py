@@ -93,6 +93,16 @@ class SeparationEstimator(BaseEstimator):
         """What the model was fitted to minimise, and is scored by."""
         return SquaredError()
 
+    @property
+    def _loss_in_words(self) -> str:
+        """The loss that was asked for, with its shape where it has one."""
+        parameters = self.get_params(deep=False)
+        if hasattr(self, "classes_"):
+            return "log-loss"
+        name = str(parameters.get("loss", "squared_error"))
+        shapes = {"tweedie": "power", "quantile": "quantile"}
+        return f"{name} ({shapes[name]}={parameters[shapes[name]]})" if name in shapes else name
+
     def _outcomes(self, y: Any) -> Any:
         """A target as the numbers that the loss takes, NaN where it is not known."""
         return y

@@ -101,7 +101,7 @@ def _must_agree(first: Any, other: Any) -> Iterable[tuple[str, Any, Any]]:
     for what, of in (
         ("features in the same order", lambda one: one._schema.labels),
         ("kinds of features", lambda one: tuple(axis.kind for axis in one.model_.bins.axes)),
-        ("loss", lambda one: (one._loss, one.model_.link.name)),
+        ("loss", lambda one: (one._loss_in_words, one.model_.link.name)),
         ("classes", lambda one: np.asarray(getattr(one, "classes_", ())).tolist()),
         ("column of offsets", lambda one: one._schema.offset),
     ):

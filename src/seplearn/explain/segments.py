@@ -50,10 +50,11 @@ class Segments(Explanation):
     error, error_lower, error_upper : array
         The error and a 90 % band of it; NaN where there are fewer than five rows.
     residual, residual_lower, residual_upper : array
-        The mean of outcome minus prediction: above zero where predictions are too low. A 90 % band.
+        The mean of outcome minus prediction, of a quantile that quantile of it: above zero where
+        predictions are too low. A 90 % band.
     prediction, outcome : array
         The means of both; of a classifier of the probability of the second class, and how often it
-        occurs.
+        occurs; of a quantile the mean prediction, and that quantile of the outcomes.
 
     Examples
     --------
@@ -219,7 +220,7 @@ class _Measured:
     prediction: FloatArray
     weight: FloatArray
     losses: FloatArray
-    measure: str
+    loss: Loss
     unit: float  # of errors that are squared: squares of large outcomes overflow
 
     @staticmethod
@@ -235,7 +236,12 @@ class _Measured:
         else:
             with np.errstate(over="ignore"):
                 losses = loss.of_rows(rows.y, eta)
-        return _Measured(rows.y, prediction, rows.weight, losses, loss.name or _RMSE, unit)
+        return _Measured(rows.y, prediction, rows.weight, losses, loss, unit)
+
+    @property
+    def measure(self) -> str:
+        """What the errors are called."""
+        return self.loss.name or _RMSE
 
     def told(self, parts: list[_Parts], library: str | None) -> Segments:
         """The errors of all parts that have rows, the worst first."""
@@ -263,8 +269,9 @@ class _Measured:
         own = parts.of_row == g
         weight, n = self.weight[own], int(own.sum())
         mean, error = mean_and_error(self.losses[own], weight)
-        residual, apart = mean_and_error(self.outcome[own] - self.prediction[own], weight)
+        residual, low, high = self._residual(self.outcome[own] - self.prediction[own], weight)
         reach = NORMAL_90 if n >= _FEWEST else math.nan
+        is_known = n >= _FEWEST
         largest = self.weight.max()
         return {
             "features": parts.name,
@@ -275,11 +282,18 @@ class _Measured:
             "error_lower": self._in_unit(max(mean - reach * error, 0.0)),
             "error_upper": self._in_unit(mean + reach * error),
             "residual": residual,
-            "residual_lower": residual - reach * apart,
-            "residual_upper": residual + reach * apart,
+            "residual_lower": low if is_known else math.nan,
+            "residual_upper": high if is_known else math.nan,
             "prediction": weighted_mean(self.prediction[own], weight),
-            "outcome": weighted_mean(self.outcome[own], weight),
+            "outcome": self.loss.typical(self.outcome[own], weight),
         }
+
+    def _residual(self, off: FloatArray, weight: FloatArray) -> tuple[float, float, float]:
+        """What predictions should have been higher by, and a band of it."""
+        if self.loss.sees_sides:
+            return self.loss.typical(off, weight), *self.loss.typical_band(off, weight)
+        mean, error = mean_and_error(off, weight)
+        return mean, mean - NORMAL_90 * error, mean + NORMAL_90 * error
 
     def _in_unit(self, loss: float) -> float:
         return self.unit * math.sqrt(loss) if self.measure == _RMSE else loss

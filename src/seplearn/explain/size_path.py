@@ -66,7 +66,7 @@ class SizeChoice(Explanation):
                 f"one standard error is {path.errors[taken]:.3g}"
             )
         else:
-            text += ", which predict held-out rows best"
+            text += f", which {'predicts' if taken == 1 else 'predict'} held-out rows best"
         return text + self._left(taken)
 
     def _left(self, taken: int) -> str:

@@ -30,6 +30,10 @@ def check_options(
 ) -> None:
     """Raise for what contradicts: nothing that is asked for may be ignored silently."""
     given = {"eval_set": eval_set is not None, "groups": groups is not None}
+    for name, loss in (("quantile", "quantile"), ("power", "tweedie")):
+        value = getattr(options, name)
+        if options.loss != loss and value != getattr(FitOptions, name):
+            raise ValueError(f"{name}={value} needs loss={loss!r}, got loss={options.loss!r}")
     if options.n_stages == 0 and (options.refine == "scalars" or options.main_effects is False):
         without = "refine='scalars'" if options.refine == "scalars" else "main_effects=False"
         raise out_of_range("n_stages", f"at least 1 with {without}", options.n_stages)

@@ -25,6 +25,7 @@ from seplearn.table.blocks import blocked_sum, rows_looked_at
 from seplearn.table.training import total_weight
 
 LOG_LOSS = "log_loss"
+_LARGEST_KEY = 2.0**62  # of what a wild outcome may be off, so that it is a whole number
 Scalars = Literal["nnls", "ols"]
 
 
@@ -255,7 +256,8 @@ class TrainingData:
     @cached_property
     def row_keys(self) -> RandomState:
         """A hash of every row's bins and of how far its target is off, to 6 decimals."""
-        keys = mixed(np.rint(np.abs(self.deviation) * 1e6).astype(np.uint64))
+        off = np.minimum(np.abs(self.deviation) * 1e6, _LARGEST_KEY)
+        keys = mixed(np.rint(off).astype(np.uint64))
         for j, (axis, own) in enumerate(zip(self.bins.axes, self.axis_hashes, strict=True)):
             bins = np.arange(axis.n_bins, dtype=np.uint64) << np.uint64(32)
             keys += mixed(bins ^ own)[self.codes[:, j]]

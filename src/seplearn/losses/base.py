@@ -10,6 +10,7 @@ import numpy as np
 
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses.links import IDENTITY, Link
+from seplearn.table.blocks import looked_at
 from seplearn.table.training import TargetUnit
 
 NORMAL_90 = 1.6449  # standard deviations on either side that hold 90 % of a normal variable
@@ -87,7 +88,20 @@ class Loss(ABC):
 
     def unit(self, y: FloatArray, weight: FloatArray, has_constant: bool) -> TargetUnit:
         """What the target is measured in while it is fitted."""
-        return TargetUnit.of(y, weight, has_constant)
+        unit = TargetUnit.of(y, weight, has_constant)
+        if not self.takes_spread:
+            return unit
+        return self.calmed(unit, looked_at(y), looked_at(weight), has_constant)
+
+    def calmed(
+        self,
+        unit: TargetUnit,
+        y: FloatArray,  # noqa: ARG002
+        weight: FloatArray,  # noqa: ARG002
+        has_constant: bool,  # noqa: ARG002
+    ) -> TargetUnit:
+        """The unit without what a few wild outcomes add to it, by rows enough to tell."""
+        return unit
 
     def noise(self, found: float) -> float:
         """The noise that smoothness is learned against, where residuals have this mean square."""

@@ -10,10 +10,15 @@ import numpy as np
 
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses.base import Loss, Working
+from seplearn.table.training import TargetUnit
 
 _THRESHOLD = 1.345  # 95 % efficiency under normal errors, in units of a robust scale
 _NORMAL = 1.4826  # the standard deviation of a normal sample over its median absolute deviation
 _LOCATION_STEPS = 50
+# Standard deviations in robust scales from which the latter are the unit. Where the signal is a
+# thousandth of the unit, or less, penalties and first steps are far too large for it.
+_WILD = 20.0
+_LARGEST_IN_UNIT = 1e12  # standard deviations, in the unit: their squares are summed
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,11 @@ class Huber(Loss):
         scale = _NORMAL * weighted_median(deviation, weight)
         return Huber(_THRESHOLD * scale if scale > 0 else math.inf)
 
+    def calmed(
+        self, unit: TargetUnit, y: FloatArray, weight: FloatArray, has_constant: bool
+    ) -> TargetUnit:
+        return unit_of_most(unit, y, weight, has_constant)
+
     def constant(self, target: FloatArray, weight: FloatArray, offset: FloatArray) -> float:
         """The mean with Huber's weights, found step by step from the median."""
         target = target - offset
@@ -81,6 +91,17 @@ class Huber(Loss):
         off = np.maximum(np.abs(residual), self.threshold)
         scaled: FloatArray = weight * (self.threshold / off)
         return scaled
+
+
+def unit_of_most(
+    unit: TargetUnit, y: FloatArray, weight: FloatArray, has_constant: bool
+) -> TargetUnit:
+    """Median and robust scale of a target as its unit, if the standard deviation is far larger."""
+    middle = weighted_median(y, weight)
+    scale = _NORMAL * weighted_median(np.abs(y - middle), weight)
+    if scale == 0.0 or unit.scale <= _WILD * scale:
+        return unit
+    return TargetUnit(middle if has_constant else 0.0, max(scale, unit.scale / _LARGEST_IN_UNIT))
 
 
 def weighted_median(values: FloatArray, weight: FloatArray) -> float:

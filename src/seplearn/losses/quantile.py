@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses.base import NORMAL_90, Loss, Working, rows_counted, weighted_mean
-from seplearn.losses.huber import weighted_median, weighted_quantile
+from seplearn.losses.huber import unit_of_most, weighted_median, weighted_quantile
+from seplearn.table.training import TargetUnit
 
 COVERED = "share of outcomes not above the prediction"
 _ROUNDING = 0.05  # of the corner of the loss, in robust scales of the residuals
@@ -17,10 +19,15 @@ _REACH = 0.5  # between which outcomes their density is measured, of the share o
 # Of what the density says: residuals of the rows fitted are smaller than those of others. With 0.5
 # small tables were followed too closely, with 1 real ones not closely enough.
 _OF_NOISE = 0.7
+# What residuals may make of it at most: so many times that, or a share of what most outcomes are
+# off, which is more where many of them are equal.
+_MOST_FOUND = 2.0
+_MOST, _OF_MOST = 0.9, 0.5
 # Beyond a quantile there must be this share of the rows, and so many of them, for a fit to find its
 # way there from a constant.
 _NEAR_SHARE = 0.02
 _NEAR_ROWS = 50.0
+_ALIKE = 1e-12  # outcomes this close to a prediction, as a share of the largest, are at it
 
 
 @dataclass(frozen=True)
@@ -44,28 +51,39 @@ class Quantile(Loss):
     corner: float = 1e-3
     spacing: float = 0.0
     """One over the density of the outcomes at the quantile; 0 where it is not known."""
+    most: float = math.inf
+    """How far nine of ten outcomes are from the median at most."""
 
     def with_shape(self, power: float, quantile: float) -> Quantile:  # noqa: ARG002
         return replace(self, quantile=quantile)
 
     def suited_to(self, residual: FloatArray, weight: FloatArray) -> Quantile:
         middle = weighted_median(residual, weight)
-        scale = weighted_median(np.abs(residual - middle), weight)
+        off = np.abs(residual - middle)
+        scale = weighted_median(off, weight)
         reach = _REACH * min(self.quantile, 1.0 - self.quantile)
         low = weighted_quantile(residual, weight, self.quantile - reach)
         high = weighted_quantile(residual, weight, self.quantile + reach)
         spacing = (high - low) / (2.0 * reach)
-        return replace(self, corner=max(_ROUNDING * scale, 1e-6), spacing=spacing)
+        most = weighted_quantile(off, weight, _MOST)
+        return replace(self, corner=max(_ROUNDING * scale, 1e-6), spacing=spacing, most=most)
 
     def noise(self, found: float) -> float:
         """What sides of q and 1 - q say of a sum, over the density of outcomes there.
 
         That is the variance of a quantile of many rows times the curvature of the mean loss. The
         least squares of the moment have residuals of another size: a fifth of this noise at the
-        quantile 0.9 of normal outcomes, so that curves followed single rows.
+        quantile 0.9 of normal outcomes, so that curves followed single rows. A wild outcome adds
+        to them without bound, to this noise it does not.
         """
-        sides = self.quantile * (1.0 - self.quantile)
-        return max(_OF_NOISE * sides * self.spacing, found)
+        expected = _OF_NOISE * self.quantile * (1.0 - self.quantile) * self.spacing
+        most = max(_MOST_FOUND * expected, _OF_MOST * self.most)
+        return max(expected, min(found, most)) if most > 0.0 else found
+
+    def calmed(
+        self, unit: TargetUnit, y: FloatArray, weight: FloatArray, has_constant: bool
+    ) -> TargetUnit:
+        return unit_of_most(unit, y, weight, has_constant)
 
     def nearer(self, mass: float) -> Quantile | None:
         least = min(max(_NEAR_SHARE, _NEAR_ROWS / mass), 0.5)
@@ -87,7 +105,8 @@ class Quantile(Loss):
 
     def scores(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> dict[str, float]:
         """The loss, and how often an outcome did not exceed its quantile."""
-        covered = weighted_mean((target <= eta).astype(np.float64), weight)
+        close = _ALIKE * np.abs(target).max()
+        covered = weighted_mean((target <= eta + close).astype(np.float64), weight)
         return super().scores(target, eta, weight) | {COVERED: covered}
 
     def typical(self, target: FloatArray, weight: FloatArray) -> float:

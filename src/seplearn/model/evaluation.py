@@ -22,6 +22,7 @@ _OUTER = 0.01  # share of the residuals on either side that are counted in the o
 _MOST_CUTS = 200
 _MOST_SCORES, _LONGEST_NAME = 20, 200
 _LARGEST = sys.float_info.max
+_ROUNDING = 1e-12  # a share explained that is less below zero is zero
 _SMALLEST_SHARE = 1e-15  # that a class is given, when its log is taken
 _OTHERS = "all others"  # of several classes, what one of them is told apart from
 
@@ -588,6 +589,6 @@ def _score_texts(evaluation: Evaluation | ClassEvaluation) -> list[str]:
     parts = [f"{name} {number_text(value, 4)}" for name, value in evaluation.scores.items()]
     share = evaluation.explained
     if parts and share is not None:
-        better = f"{percent(share)} of the {next(iter(evaluation.scores))} explained"
-        parts.append(better if share >= 0.0 else "worse than a constant")
+        better = f"{percent(max(share, 0.0))} of the {next(iter(evaluation.scores))} explained"
+        parts.append(better if share > -_ROUNDING else "worse than a constant")
     return parts

@@ -10,6 +10,7 @@ from matplotlib.ticker import FuncFormatter
 
 from seplearn._errors import out_of_range, wrong_type
 from seplearn.kernels.arrays import FloatArray
+from seplearn.losses.quantile import COVERED
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.plots.style import (
     DOWN,
@@ -94,7 +95,8 @@ def _draw_calibration(panel: Axes, evaluation: Evaluation, has_legend: bool = Tr
     panel.set_ylim(low - room, high + room)
     what = f"probability of {_second(evaluation)}" if evaluation.classes else "prediction"
     panel.set_xlabel(f"mean {what} of a group of rows", fontsize=9)
-    share = f"share of {_second(evaluation)}" if evaluation.classes else "mean outcome"
+    told = "quantile of the outcomes" if COVERED in evaluation.scores else "mean outcome"
+    share = f"share of {_second(evaluation)}" if evaluation.classes else told
     panel.set_ylabel(share, fontsize=9)
     if evaluation.actual_lower and has_legend:
         panel.legend(frameon=False, fontsize=8, loc="upper left")

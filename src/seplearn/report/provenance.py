@@ -23,7 +23,7 @@ def told_provenance(estimator: SeparationEstimator) -> list[tuple[str, str]]:
         *_of_the_fit(estimator),
         ("Features used", _listed(used)),
         ("Features not used", _listed(unused)),
-        ("Loss", _loss(estimator)),
+        ("Loss", estimator._loss_in_words),
         ("Constraints", _constraints(parameters.get("monotonic_cst"), estimator)),
         ("Edits by hand", _edits(estimator)),
         ("Bands", _bands(estimator)),
@@ -76,15 +76,6 @@ def _features(estimator: SeparationEstimator) -> tuple[list[str], list[str]]:
     labels = estimator._schema.labels
     used = [name for j, name in enumerate(labels) if j in moving]
     return used, [name for j, name in enumerate(labels) if j not in moving]
-
-
-def _loss(estimator: SeparationEstimator) -> str:
-    parameters = estimator.get_params(deep=False)
-    if hasattr(estimator, "classes_"):
-        return "log-loss"
-    name = str(parameters.get("loss", "squared_error"))
-    shapes = {"tweedie": "power", "quantile": "quantile"}
-    return f"{name} ({shapes[name]}={parameters[shapes[name]]})" if name in shapes else name
 
 
 def _constraints(given: Any, estimator: SeparationEstimator) -> str:

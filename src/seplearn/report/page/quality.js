@@ -27,13 +27,16 @@ const dashed = (area, from, to) => svgEl("line", { x1: area.x(from[0]), y1: area
 const linePath = (area, xs, ys) => xs.map((x, k) =>
   `${k ? "L" : "M"}${area.x(x).toFixed(1)},${area.y(ys[k]).toFixed(1)}`).join("");
 
+const isOfQuantile = (quality) => "pinball loss" in quality.scores;
+
 function calibrationFigure(quality) {
   const lower = quality.actual_lower, upper = quality.actual_upper;
   const both = range([...quality.predicted, ...quality.actual, ...lower, ...upper]);
   const rates = page.offset && page.offset.is_exposure;
   const x = `mean ${rates ? "predicted rate" : own.response} of a group of rows`;
-  const area = plotArea(`Mean ${own.response} against mean outcome`, SQUARE, both, both,
-    { x, yName: page.classes ? `share of ${ownName()}` : rates ? "mean observed rate" : "mean outcome" });
+  const area = plotArea(`Mean ${own.response} against outcomes`, SQUARE, both, both,
+    { x, yName: page.classes ? `share of ${ownName()}` : rates ? "mean observed rate"
+      : isOfQuantile(quality) ? "quantile of the outcomes" : "mean outcome" });
   area.svg.append(dashed(area, [both[0], both[0]], [both[1], both[1]]));
   quality.predicted.forEach((value, k) => {
     if (lower.length) {
@@ -43,7 +46,7 @@ function calibrationFigure(quality) {
     area.svg.append(svgEl("circle", { cx: area.x(value), cy: area.y(quality.actual[k]), r: 4.5, fill: "var(--main)" }));
   });
   return el("figure", {}, area.svg, el("figcaption", {},
-    `Are predictions right on average? Rows are put into ${plural(quality.predicted.length, "group")} by `
+    `Are predictions right${isOfQuantile(quality) ? "" : " on average"}? Rows are put into ${plural(quality.predicted.length, "group")} by `
     + `their ${rates ? "predicted rate" : own.response}; dots on the dashed line mean that outcomes (upwards) agree `
     + `with predictions (to the right).${lower.length ? " Bars are 90 % intervals for outcomes of more such rows." : ""}`));
 }

@@ -6,7 +6,7 @@ const between = (low, high, text) => (low === null ? "" : `${minus(text(low))} t
 function partsTable(told, isOfGroups) {
   const mean = (value) => (value === null ? "" : minus(showResponse(value)));
   const head = [isOfGroups ? cut(told.parts[0].feature, 60) : "rows with", "rows", told.measure, "90 % band",
-    ...(isOfGroups ? ["mean prediction", "mean outcome"] : []), "outcome minus prediction", "90 % band"];
+    ...(isOfGroups ? ["mean prediction", "outcome"] : []), "outcome minus prediction", "90 % band"];
   return el("div", { class: "wide-table" }, el("table", { class: "counts parts" },
     el("thead", {}, el("tr", {}, head.map((text) => el("th", { scope: "col" }, text)))),
     el("tbody", {}, told.parts.map((part) => el("tr", {},
@@ -32,7 +32,7 @@ function tellParts() {
     parts.push(el("h3", {}, "Where is it worst?"), partsTable(worst, false),
       el("p", { class: "note" }, `Of ${plural(worst.n_parts, "part")} of single features the ${worst.parts.length} with the largest `
         + `errors, by the lower end of the band; over all ${plural(worst.n_rows, "row")} it is ${showError(worst.overall)}. Outcome minus prediction is above zero `
-        + "where predictions are too low on average. Of ten bands one misses by chance."));
+        + "where predictions are too low. Of ten bands one misses by chance."));
   }
   return parts;
 }
