@@ -83,6 +83,8 @@ def test_the_model_remembers_where_it_comes_from(parts, tmp_path):
         (["--exclude", "nothing"], "--exclude must be a column"),
         (["--class-weight", "balanced"], "--class-weight is for classes"),
         (["--task", "count", "--loss", "huber"], "--task count has the loss"),
+        (["--quantile", "0.9"], "--quantile is for --loss quantile, got --loss squared_error"),
+        (["--power", "1.3", "--loss", "gamma"], "--power is for --loss tweedie, got --loss gamma"),
         (["--task", "classification", "--loss", "huber"], "--loss is for numbers"),
     ],
 )

@@ -172,6 +172,19 @@ def test_weights_with_decimals_give_the_same_bits(table, client):
         np.testing.assert_array_equal(model.to_local().predict(X), expected.predict(X))
 
 
+@pytest.mark.parametrize("loss", ["huber", "quantile"])
+def test_a_wild_outcome_gives_the_same_bits(table, client, loss):
+    X, y = table[FEATURES], table["rent"].astype(float).copy()
+    y.iloc[7] = 1e9
+    parameters = PARAMETERS | {"loss": loss}
+    expected = TSLRegressor(**parameters).fit(X, y).predict(X)
+    assert np.ptp(expected) > 0.0
+    parts = dd.from_pandas(X.assign(rent=y), npartitions=3)
+    model = DaskTSLRegressor(client, **parameters)
+    model.fit(parts[list(X.columns)], parts["rent"])
+    np.testing.assert_array_equal(model.to_local().predict(X), expected)
+
+
 @pytest.fixture(params=[1, 2, 4])
 def some_workers(cluster, client, request):
     """A cluster of another size for a while."""
