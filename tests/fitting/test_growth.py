@@ -13,7 +13,7 @@ import pytest
 
 from seplearn import TSLRegressor, datasets
 from seplearn._workers import ThreadWorkers
-from seplearn.fitting import growth, jointly
+from seplearn.fitting import growth, jointly, spread
 from seplearn.fitting import parts as fitting_parts
 from seplearn.fitting.joint import fit as joint_fit
 from seplearn.fitting.joint.fit import JointFit
@@ -135,7 +135,7 @@ def seen(monkeypatch):
         seen.snapshots_after.append(self.curves.intercept)
 
     # Widths of outcomes are learned by fits of their own, which are not watched here.
-    monkeypatch.setattr(jointly, "outcome_spread", lambda *_: None)
+    monkeypatch.setattr(spread, "_FEWEST_ROWS", np.inf)
     monkeypatch.setattr(JointFit, "begin", watched_begin)
     monkeypatch.setattr(JointFit, "grow", watched_grow)
     monkeypatch.setattr(JointFit, "finish", watched_finish)

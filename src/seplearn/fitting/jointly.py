@@ -29,13 +29,18 @@ from seplearn.fitting.options import LOG_LOSS, AllRows, FitOptions, TrainingData
 from seplearn.fitting.parts import Validation, parts_of
 from seplearn.fitting.progress import Progress, stages_text
 from seplearn.fitting.selection import InnerWorkers
-from seplearn.fitting.spread import Predicted, outcome_spread
+from seplearn.fitting.spread import OutcomeLearning, Predicted
 from seplearn.fitting.twins import ALIKE, Family, Seen, find_families, told_as_one
+from seplearn.kernels.arrays import BoolArray
 from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import mean_of, of_each, scaled, with_replicates
 from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.spread import OutcomeSpread
 from seplearn.table.blocks import ROWS_PER_BLOCK
+
+# Of more rows the last sweeps have use for all threads, their blocks being many; with two blocks,
+# one of them nearly empty, one thread often waits for the other.
+_ROWS_BESIDE = 2 * ROWS_PER_BLOCK
 
 
 def fit_joint(
@@ -150,11 +155,13 @@ def _learning_beside(
     """Do what is left on so many rows; learn meanwhile how far outcomes lie from predictions."""
     if options.loss == LOG_LOSS:  # whose probabilities say how far
         return workers.map_fits(call, tasks), None
-    learning: Callable[[], Any] = partial(_spread, grown, options, workers)
-    if n_rows > ROWS_PER_BLOCK:  # several blocks of rows: each task has use for all threads
-        return workers.map_fits(call, tasks), workers.map_fits(call, [learning])[0]
-    *done, spread = workers.map_fits(call, [*tasks, learning])
-    return done, spread
+    learning = _learning(grown, options, workers.stop)
+    if n_rows > _ROWS_BESIDE:
+        done, widths = workers.map_fits(call, tasks), workers.map_fits(call, learning.fits)
+    else:
+        found = workers.map_fits(call, [*tasks, *learning.fits])
+        done, widths = found[: len(tasks)], found[len(tasks) :]
+    return done, learning.spread(widths)
 
 
 def _certainty(grown: Grown, options: FitOptions) -> float:
@@ -174,8 +181,8 @@ def _certainty(grown: Grown, options: FitOptions) -> float:
     )
 
 
-def _spread(grown: Grown, options: FitOptions, workers: Workers) -> OutcomeSpread:
-    """How far outcomes lie from predictions, by rows that were held out."""
+def _learning(grown: Grown, options: FitOptions, stop: BoolArray) -> OutcomeLearning:
+    """Learns how far outcomes lie from predictions, by rows that were held out."""
     inverse = options.loss_function.link.inverse
     predicted = list(grown.predicted(options))
     rows = Predicted(
@@ -184,7 +191,7 @@ def _spread(grown: Grown, options: FitOptions, workers: Workers) -> OutcomeSprea
         np.concatenate([inverse(sums + held.offset) for held, sums in predicted]),
         np.concatenate([held.weight for held, _ in predicted]),
     )
-    return outcome_spread(rows, grown.parts[0].data.bins, options, workers)
+    return OutcomeLearning(rows, grown.parts[0].data.bins, options, stop)
 
 
 def _twins_of_starts(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from seplearn._workers import Workers
+from seplearn._workers import SerialWorkers
 from seplearn.fitting.joint.fit import N_SWEEPS, JointFit
 from seplearn.fitting.options import FitOptions, TrainingData
-from seplearn.fitting.selection import InnerWorkers
-from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
+from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.losses import LOSSES
 from seplearn.losses.base import weighted_mean
 from seplearn.losses.huber import weighted_quantile
@@ -40,29 +41,54 @@ class Predicted:
     weight: FloatArray
 
 
-def outcome_spread(
-    rows: Predicted, bins: Bins, options: FitOptions, workers: Workers
-) -> OutcomeSpread:
-    """Learn the width of outcomes from rows held out, and how outcomes lie in units of it.
+class OutcomeLearning:
+    """Learns the width of outcomes from rows held out, and how outcomes lie in units of it.
 
     The scores of a row are in units of a width learned from other rows: in units of one that has
-    seen them they would be too small.
+    seen them they would be too small. So there are several fits, one for each fold and one of all
+    rows: whoever has threads may run them side by side.
+
+    Parameters
+    ----------
+    rows : Predicted
+        Rows that were held out.
+    bins : Bins
+        What their codes mean.
+    options : FitOptions
+        Those of the model.
+    stop : array of one bool
+        Set where the fits are to end.
     """
-    off = rows.target - rows.prediction
-    sizes = np.abs(off)
-    usual = weighted_mean(sizes, rows.weight)
-    spread = _one_width(rows, bins, usual)
-    if len(sizes) >= _FEWEST_ROWS and math.isfinite(usual) and usual > 0.0:
-        problem = _Widths.of(rows, sizes / usual, bins, options, workers)
-        elsewhere, model = problem.learn()
-        if problem.are_told_by(elsewhere):
-            scores = off / (usual * np.exp(elsewhere))
-            return replace(
-                problem.widths_of(model, elsewhere).scaled(usual, 0.0),
-                edges=problem.edges,
-                scores=_quantiles(scores, rows.weight),
-            )
-    return spread
+
+    def __init__(self, rows: Predicted, bins: Bins, options: FitOptions, stop: BoolArray) -> None:
+        self._rows, self._bins = rows, bins
+        self._off = rows.target - rows.prediction
+        sizes = np.abs(self._off)
+        self._usual = weighted_mean(sizes, rows.weight)
+        self._problem: _Widths | None = None
+        if len(sizes) >= _FEWEST_ROWS and math.isfinite(self._usual) and self._usual > 0.0:
+            self._problem = _Widths.of(rows, sizes / self._usual, bins, options, stop)
+
+    @property
+    def fits(self) -> list[Callable[[], SeparationModel]]:
+        """What is to be fitted, in any order; nothing where all rows have the same width."""
+        if self._problem is None:
+            return []
+        return [partial(self._problem.fit_without, fold) for fold in range(_N_FOLDS + 1)]
+
+    def spread(self, models: list[SeparationModel]) -> OutcomeSpread:
+        """What these fits found, in their order."""
+        problem, rows = self._problem, self._rows
+        if problem is not None:
+            elsewhere = problem.widths_elsewhere(models)
+            if problem.are_told_by(elsewhere):
+                scores = self._off / (self._usual * np.exp(elsewhere))
+                return replace(
+                    problem.widths_of(models[-1], elsewhere).scaled(self._usual, 0.0),
+                    edges=problem.edges,
+                    scores=_quantiles(scores, rows.weight),
+                )
+        return _one_width(rows, self._bins, self._usual)
 
 
 def _one_width(rows: Predicted, bins: Bins, usual: float) -> OutcomeSpread:
@@ -100,11 +126,11 @@ class _Widths:
     edges: FloatArray
     folds: IntArray
     options: FitOptions
-    workers: Workers
+    stop: BoolArray
 
     @staticmethod
     def of(
-        rows: Predicted, sizes: FloatArray, bins: Bins, options: FitOptions, workers: Workers
+        rows: Predicted, sizes: FloatArray, bins: Bins, options: FitOptions, stop: BoolArray
     ) -> _Widths:
         edges = find_edges(rows.prediction, _BINS_OF_PREDICTIONS)
         levels = np.searchsorted(edges, rows.prediction, "right")
@@ -131,26 +157,26 @@ class _Widths:
             directions=(0,) * (bins.n_axes + 1),
             start=None,
         )
-        return _Widths(data, edges, folds, wanted, workers)
+        return _Widths(data, edges, folds, wanted, stop)
 
-    def learn(self) -> tuple[FloatArray, SeparationModel]:
-        """The log of every row's width, learned without its fold; and the model of all rows."""
-        logs = np.empty(len(self.folds))
-        workers = InnerWorkers(self.workers)
-
+    def fit_without(self, fold: int) -> SeparationModel:
+        """The model of all rows but those of a fold; the last fold has none."""
+        own = self.folds == fold
+        data = self.data.rows(np.flatnonzero(~own)) if own.any() else self.data
+        seed, workers = np.random.SeedSequence(0), SerialWorkers(self.stop)
+        fit = JointFit(data, self.options, seed, workers, main_effects=True)
         # With the 18 or 22 sweeps of a model intervals scored 0.2 % better (16 tables).
-        def fit_without(fold: int) -> SeparationModel:
-            own = self.folds == fold
-            data = self.data.rows(np.flatnonzero(~own)) if own.any() else self.data
-            fit = JointFit(data, self.options, np.random.SeedSequence(0), workers, True)
-            fit.refine(N_SWEEPS, rate=1.0)
-            fit.prune_at_last()
-            model = fit.model()
-            logs[own] = model.predict(self.data.codes[own])
-            return model
+        fit.refine(N_SWEEPS, rate=1.0)
+        fit.prune_at_last()
+        return fit.model()
 
-        # The last fold has no rows: that fit is the one of all.
-        return logs, workers.map_fits(fit_without, range(_N_FOLDS + 1))[-1]
+    def widths_elsewhere(self, models: list[SeparationModel]) -> FloatArray:
+        """The log of every row's width, by the model that was learned without its fold."""
+        logs = np.empty(len(self.folds))
+        for fold, model in enumerate(models):
+            own = self.folds == fold
+            logs[own] = model.predict(self.data.codes[own])
+        return logs
 
     def are_told_by(self, logs: FloatArray) -> bool:
         """Whether these widths predict sizes better than a single one does."""
