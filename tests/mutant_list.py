@@ -855,8 +855,8 @@ SETUP = Group(
         ("if options.fit_intercept and far else", "if far else"),
         ("first_penalties(data, options)[:, 0]", "0.1 * first_penalties(data, options)[:, 0]"),
         (
-            "options.loss_function.constant(some.target, some.weight, some.offset)",
-            "float(np.mean(some.target))",
+            "return loss.constant(data.target, data.weight, data.offset)",
+            "return float(np.mean(data.target))",
         ),
         ("starting_penalties(data) / _information", "starting_penalties(data) * _information"),
         ("    return curvature / noise\n", "    return curvature\n"),
@@ -1204,6 +1204,7 @@ QUANTILE = Group(
         ("weight * (0.5 / away)", "weight * (0.4 / away)"),
         ("side * (2.0 * size)", "side * size"),
         ("_NEAR_SHARE = 0.02", "_NEAR_SHARE = 0.01"),
+        ("0.5 + 0.5 * self.quantile)", "self.quantile)"),
         ("_NEAR_ROWS = 50.0", "_NEAR_ROWS = 40.0"),
         ("least = min(max(_NEAR_SHARE, _NEAR_ROWS / mass), 0.5)", "least = _NEAR_ROWS / mass"),
     ),
@@ -1230,6 +1231,11 @@ BY_WAY_OF_NEARER = Group(
     (
         ("rate=DAMPED)\n        self._centre()\n\n    def merge", "rate=DAMPED)\n\n    def merge"),
         ("        self._aim_at(nearer)\n", ""),
+        ("if self._aim.takes_spread:  # a wild", "if False:  # a wild"),
+        (
+            "self._carrier.each(rows.renew, self._loss_now, level)",
+            "self._carrier.each(rows.renew, self._loss_now)",
+        ),
         ("        self._aim = loss\n        self._centre()\n", "        self._aim = loss\n"),
     ),
     compiled=True,

@@ -128,6 +128,16 @@ def test_a_target_among_the_features_is_warned_of():
         TSLClassifier(**options).fit(table, table["dear"])
 
 
+def test_numbers_among_which_a_text_stands_are_warned_of():
+    ages = [str(k % 40) for k in range(200)]
+    table = pd.DataFrame({"age": [*ages[:-1], "?"]})
+    message = r"column 'age': 40 of its 41 levels are numbers, but not '\?': all of them are levels"
+    with pytest.warns(UserWarning, match=message):
+        TSLRegressor(1, early_stopping=False, random_state=0).fit(table, np.arange(200.0) % 40)
+    codes = pd.DataFrame({"code": ages})  # as postcodes are: levels, if all of them are numbers
+    TSLRegressor(1, early_stopping=False, random_state=0).fit(codes, np.arange(200.0) % 40)
+
+
 def test_levels_that_hardly_repeat_are_warned_of():
     names = pd.DataFrame({"a": np.arange(100.0), "id": [f"C{k}" for k in range(100)]})
     model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0)

@@ -314,3 +314,8 @@ def test_dates_are_no_classes(tmp_path):
     table.write_text("a,day\n" + "\n".join(f"{k},2024-01-{k + 1:02}" for k in range(20)))
     done = run("fit", table, "--target", "day", *QUICK)
     assert "must hold numbers or classes, got dates or times such as '2024-01-01'" in done.stderr
+    typed = pd.DataFrame({"a": range(20), "day": pd.date_range("2026-01-01", periods=20)})
+    typed.to_parquet(tmp_path / "t.parquet")
+    for task in ("auto", "classification"):
+        done = run("fit", tmp_path / "t.parquet", "--target", "day", "--task", task, *QUICK)
+        assert "--target must hold numbers or classes, got 'day', with dates" in done.stderr

@@ -447,3 +447,14 @@ def test_tools_of_scikit_learn():
     assert -1.1 < search.best_score_ < 0.0
     found = permutation_importance(search, X, y, n_repeats=2, random_state=0)
     assert found.importances_mean.max() > 0.02
+
+
+def test_labels_that_hardly_repeat_are_no_classes():
+    X = np.arange(300.0)[:, None]
+    prices = [f"{k},99 \u20ac" for k in range(300)]
+    rule = r"y must have classes that repeat, got 300 different labels in 300 rows, such as '0,99 "
+    with (
+        pytest.warns(UserWarning, match="greater than 50%"),  # of scikit-learn
+        pytest.raises(ValueError, match=rule),
+    ):
+        TSLClassifier(1, random_state=0).fit(X, prices)

@@ -93,6 +93,15 @@ def test_an_offset_of_squared_error_is_taken_off():
     )
 
 
+def test_offsets_beside_which_nothing_is_a_number_are_refused():
+    rng = np.random.default_rng(0)
+    X, counts = rng.normal(size=(60, 2)), rng.poisson(2.0, 60) + 1.0
+    model = TSLRegressor(**QUICK, loss="poisson", fit_intercept=False)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="of an exposure it is the log"):
+        model.fit(X, counts, offset=np.full(60, 500.0))
+    assert "model_" not in vars(model)
+
+
 def test_offsets_in_every_wrapping(insured, counted):
     X, years, y = insured
     logs = np.log(years)
@@ -272,8 +281,17 @@ def test_training_rows_are_on_either_side_as_they_should():
         assert share - 1e-9 <= below <= share + 4 / weight.sum()
 
 
-@pytest.mark.parametrize("shape", [{"loss": "huber"}, {"loss": "quantile"}])
-def test_one_wild_outcome_is_no_more_than_one(shape):
+@pytest.mark.parametrize("loss", ["huber", "quantile"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {},
+        {"main_effects": False},
+        {"early_stopping": False, "n_stages": 2},
+        {"fit_intercept": False, "early_stopping": False, "n_stages": 2},
+    ],
+)
+def test_one_wild_outcome_is_no_more_than_one(loss, shape):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1.0, 1.0, size=(2400, 3))
     signal = 2.0 * X[:, 0] + X[:, 1] * X[:, 2]
@@ -281,9 +299,40 @@ def test_one_wild_outcome_is_no_more_than_one(shape):
     found = []
     for wild in (0.0, 1e4, 1e12):
         y[0] = signal[0] + wild
-        model = TSLRegressor(random_state=0, **shape).fit(X[:400], y)
+        model = TSLRegressor(random_state=0, loss=loss, **shape).fit(X[:400], y)
         found.append(np.mean((model.predict(X[400:]) - signal[400:]) ** 2))
     assert max(found) < 0.25 * np.var(signal)
+
+
+def test_the_order_of_rows_does_not_matter_beside_a_wild_outcome():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, size=(400, 3))
+    y = 2.0 * X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.standard_normal(400)
+    y[7] += 1e9
+    order = rng.permutation(400)
+    first, second = (TSLRegressor(**QUICK, loss="huber").fit(X[k], y[k]) for k in (..., order))
+    np.testing.assert_allclose(first.predict(X), second.predict(X), rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("tiny", [1e-3, 1e-8])
+def test_a_quantile_is_found_among_the_few_outcomes_that_differ(tiny):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, size=(1500, 3))
+    large = 2.0 + X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(1500)
+    y = np.where(rng.uniform(size=1500) < 0.4, large, tiny * rng.standard_normal(1500))
+    model = TSLRegressor(random_state=0, loss="quantile", quantile=0.9).fit(X[:1000], y[:1000])
+    assert model.evaluate(X[1000:], y[1000:]).explained > 0.2
+
+
+def test_a_wild_outcome_counts_once_among_those_below_predictions():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1))
+    y = X[:, 0] + rng.normal(size=300)
+    model = TSLRegressor(**QUICK, loss="quantile").fit(X, y)
+    expected = np.mean(y[1:] <= model.predict(X[1:]) + 1e-9) * 299 / 300
+    y[0] = 1e13
+    found = model.evaluate(X, y).scores["share of outcomes not above the prediction"]
+    assert found == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_best_constant_of_tied_outcomes_is_no_worse_than_a_constant():
@@ -310,8 +359,8 @@ def test_parts_of_rows_are_off_a_quantile_by_that_of_their_residuals():
         assert parts.residual[k] == pytest.approx(expected)
         assert parts.residual_lower[k] < parts.residual[k] < parts.residual_upper[k]
         assert parts.residual_lower[k] < 0.0 < parts.residual_upper[k]
-        expected = np.quantile(y[own], 0.9, method="inverted_cdf")
-        assert parts.outcome[k] == pytest.approx(expected)
+        assert parts.outcome[k] == pytest.approx(np.mean(off[own] <= 1e-9))
+    assert parts.outcome_is_share
     panel = plots.plot_calibration(model.evaluate(X, y)).axes[0]
     assert panel.get_ylabel() == "quantile of the outcomes"
 
@@ -427,3 +476,16 @@ def test_an_evaluation_that_forgets_the_offsets_says_so(tmp_path):
     without = TSLRegressor(loss="poisson", **quick).fit(X, y)
     assert without.provenance_.had_offsets is False
     without.evaluate(X, y)
+
+
+def test_a_quantile_is_told_as_one():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=300)})
+    y = (X["x"] + rng.normal(size=300)).rename("rent")
+    model = TSLRegressor(**QUICK, loss="quantile", quantile=0.9).fit(X, y)
+    assert "The model predicts the 0.9 quantile of rent from" in str(explain.summary(model))
+    assert "R\u00b2" not in str(model.evaluate(X, y))
+    titles = [
+        panel.get_title() for panel in plots.plot_segments(explain.segments(model, X, y)).axes
+    ]
+    assert titles[1] == "quantile of outcome minus prediction"

@@ -137,3 +137,12 @@ def test_frames_are_of_the_training_library_and_figures_show_what_drifted_first(
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert len(labels) == 2
     assert labels[0] == "few"
+
+
+def test_a_column_without_any_values_has_not_drifted():
+    X = pd.DataFrame({"a": np.arange(20.0), "empty": np.nan})
+    for n in range(60, 72):  # shares of weights add up to one, and sometimes to a bit more
+        own = pd.concat([X] * 4).head(n)
+        model = TSLClassifier(1, early_stopping=False, class_weight="balanced", random_state=0)
+        model.fit(own, own["a"] % 3 == 0)
+        assert explain.drift(model, own).verdicts == ("ok", "ok")

@@ -97,6 +97,14 @@ def test_weights_offsets_and_groups_go_to_every_fit(monkeypatch):
     np.testing.assert_array_equal(drawn[drawn > 0], weight[drawn > 0])
 
 
+def test_two_groups_are_both_drawn():
+    X, y = table(60)
+    groups = np.arange(60) % 2
+    model = TSLRegressor(**QUICK | {"early_stopping": True, "n_stages": 1})
+    model.fit(X, y, groups=groups)
+    assert explain.stability(model, X, y, groups=groups, n_refits=1).statements
+
+
 def test_classes_of_few_rows_are_in_every_sample_and_one_of_several_is_told_of():
     X, y = datasets.masked_interaction(150, as_frame=True, random_state=0)
     three = np.where(np.asarray(y) > 0, "high", "low").astype(object)

@@ -184,7 +184,7 @@ def test_an_effect_turned_upside_down_above_a_large_constant():
 def test_effects_that_only_grow_are_not_turned():
     model = replace(by_hand([1, 2, 3, 4], [1, 2, 4]), intercept=-5.0)
     assert all(one.turned == 0.0 for one in explain.summary(model).features)
-    assert "has one direction for all rows" in str(explain.summary(model))
+    assert "No feature to speak of acts the other way round" in str(explain.summary(model))
 
 
 def test_rows_that_hardly_have_a_shape_count_on_neither_side():

@@ -404,3 +404,26 @@ def test_truth_values_may_be_numbers(dialect):
         frame = pd.DataFrame({"flag": np.array([1, 0], dtype=kind)})
         result = RUN[dialect](fitted.to_sql('ta"ble', dialect), frame)
         np.testing.assert_allclose(result["prediction"], expected, rtol=1e-9)
+
+
+def test_a_constant_is_predicted_without_any_column():
+    with pytest.warns(UserWarning, match="the model is one"):
+        constant = TSLRegressor(**QUICK).fit(np.zeros((30, 1)), np.arange(30.0))
+    frame = pd.DataFrame({"x0": [1.0, 2.0]})
+    for dialect, run in RUN.items():
+        found = run(constant.to_sql('ta"ble', dialect), frame)
+        assert np.ravel(found).tolist() == [14.5, 14.5]
+
+
+def test_large_whole_levels_are_known_in_columns_of_numbers():
+    levels = np.array([1.0, 2.0, 4000000000000001.0, 4000000000000002.0, 2.0**60])
+    rng = np.random.default_rng(0)
+    number = rng.integers(0, 5, 200)
+    X = pd.DataFrame({"c": levels[number]})
+    fitted = TSLRegressor(**QUICK, categorical_features=["c"]).fit(X, number % 3 + 0.1)
+    frame = pd.DataFrame({"c": levels})
+    expected = fitted.predict(frame)
+    assert len(np.unique(expected.round(3))) == 3
+    for dialect, run in RUN.items():
+        found = np.ravel(run(fitted.to_sql('ta"ble', dialect), frame))
+        np.testing.assert_allclose(found, expected, rtol=1e-9)

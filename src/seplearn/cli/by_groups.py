@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from seplearn import explain
-from seplearn._numerals import count
+from seplearn._numerals import count, percent
 from seplearn.cli.tables import Outcomes
 from seplearn.cli.text import number, shortened, signed
 from seplearn.cli.text import table as text_table
@@ -50,14 +50,14 @@ def groups_text(groups: Segments) -> str:
             number(groups.error[k]),
             _band(groups.error_lower[k], groups.error_upper[k]),
             number(groups.prediction[k]),
-            number(groups.outcome[k]),
+            percent(groups.outcome[k]) if groups.outcome_is_share else number(groups.outcome[k]),
             signed(groups.residual[k]),
         ]
         for k in shown
     ]
     head = (
         shortened(groups.features[0], 28), "rows", groups.measure, "90 % band", "predicted",
-        "actual", "off by",
+        "not above" if groups.outcome_is_share else "actual", "off by",
     )  # fmt: skip
     rest = len(groups.rows) - len(rows)
     more = f"\nand {count(rest, 'other group')}, all of them in --json" if rest else ""

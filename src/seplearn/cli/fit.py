@@ -37,8 +37,15 @@ from seplearn.cli.tables import (
     with_target,
 )
 from seplearn.cli.text import model_text
-from seplearn.cli.training import Columns, Roles, read_training, refuse_dates, training_columns
-from seplearn.estimators.classifier import TSLClassifier
+from seplearn.cli.training import (
+    Columns,
+    Roles,
+    read_training,
+    refuse_dates,
+    refused_dates_of,
+    training_columns,
+)
+from seplearn.estimators.classifier import TSLClassifier, check_repeated
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.losses import LOSSES
 from seplearn.losses.links import LOG
@@ -119,7 +126,7 @@ _DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
 @click.option(
     "--hash-table", is_flag=True, help="Remember the SHA-256 of the file TABLE in the model."
 )
-@click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.option("--quiet", is_flag=True, help="No progress bar; what was fitted is told.")
 @click.option(
     "-v", "--verbose", is_flag=True, help="Progress in lines where there is no terminal for a bar."
 )
@@ -276,7 +283,7 @@ def _fit_parts(
     if output is not None:
         model.save(output)
     columns = count(model.n_features_in_, "feature")
-    say(f"{_aim(model)}{printable(roles.target)} from {columns}\n")
+    say(f"{model._aim}{printable(roles.target)} from {columns}\n")
     say(model_text(model))
     if model.evaluation_ is not None:
         say(f"\nerror ({validation}): {model.evaluation_}")
@@ -288,7 +295,7 @@ def _estimator_of(
 ) -> TSLRegressor | TSLClassifier:
     """What is to be fitted to a target of this kind."""
     if kind == DATE:
-        raise ValueError(f"--target must hold numbers or classes, got {roles.target!r}, with dates")
+        raise refused_dates_of(roles.target)
     is_class = roles.task == "classification"
     if is_class or (roles.task == "auto" and kind in ("text", "truth value")):
         known = {parameter.name for parameter in CLASSIFIER_PARAMETERS}
@@ -339,6 +346,7 @@ def _estimator(
         if foreign:
             raise ValueError(f"{foreign[0]} is for numbers, but {data.target!r} holds classes")
         _check_for_two(data, parameters["monotonic_cst"])
+        check_repeated(data.classes, len(data.y), printable(data.target))
         _say_classes(data, task)
         own = {name: value for name, value in parameters.items() if name in known}
         return TSLClassifier(class_weight=class_weight, **own)
@@ -471,13 +479,6 @@ def _say_fit(model: TSLRegressor | TSLClassifier, text: str) -> None:
         say(f"fit {text}", err=True)
 
 
-def _aim(model: TSLRegressor | TSLClassifier) -> str:
-    """What of the target is predicted, where that is not its mean."""
-    parameters = model.get_params(deep=False)
-    is_quantile = parameters.get("loss") == "quantile"
-    return f"the {parameters['quantile']:g} quantile of " if is_quantile else ""
-
-
 def _print_summary(
     model: TSLRegressor | TSLClassifier,
     data: Columns,
@@ -485,7 +486,7 @@ def _print_summary(
     where: str,
 ) -> None:
     columns = count(model.n_features_in_, "feature")
-    say(f"{_aim(model)}{printable(data.target)} from {columns}, {count(len(data.y), 'row')}\n")
+    say(f"{model._aim}{printable(data.target)} from {columns}, {count(len(data.y), 'row')}\n")
     say(model_text(model))
     if evaluation is not None:
         say(f"\nerror ({where}): {evaluation}")

@@ -157,6 +157,8 @@ def _typed(name: str, column: Any, roles: Roles) -> Any:
     kind = column.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise ValueError(f"column {name!r} is not UTF-8 text; save the table as UTF-8")
+    if name == roles.target and pa.types.is_temporal(kind):
+        raise refused_dates_of(name)
     if name == roles.target and roles.task == "classification":
         return as_classes(column)
     is_class = pa.types.is_boolean(kind) or pa.types.is_string(kind)
@@ -208,6 +210,11 @@ def _finite(column: pa.ChunkedArray, name: str, rows: np.ndarray[Any, Any]) -> A
             f"column {name!r} must hold finite numbers, got {values[first]} in row {rows[first]}"
         )
     return values
+
+
+def refused_dates_of(target: str) -> ValueError:
+    """The error of a target that holds dates."""
+    return ValueError(f"--target must hold numbers or classes, got {target!r}, with dates")
 
 
 def refuse_dates(names: Iterable[str]) -> None:

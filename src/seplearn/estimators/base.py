@@ -94,6 +94,13 @@ class SeparationEstimator(BaseEstimator):
         return SquaredError()
 
     @property
+    def _aim(self) -> str:
+        """What of the target is predicted, where that is not its mean."""
+        parameters = self.get_params(deep=False)
+        is_quantile = parameters.get("loss") == "quantile"
+        return f"the {parameters['quantile']:g} quantile of " if is_quantile else ""
+
+    @property
     def _loss_in_words(self) -> str:
         """The loss that was asked for, with its shape where it has one."""
         parameters = self.get_params(deep=False)
@@ -208,10 +215,13 @@ class SeparationEstimator(BaseEstimator):
         share = check_level(level)
         codes = self._codes(X)
         if not (self.model_.is_constant or self.model_.replicates):
+            of_classes = hasattr(self, "classes_")
+            asked = "" if of_classes else "(kind='mean')"
+            others = "; how likely outcomes are, predict_proba says" if of_classes else ""
             raise ValueError(
-                "predict_interval(kind='mean') needs bootstrap replicates: fit with "
-                "n_bootstrap=100 (SepALSRegressor makes none; select_stages with rows given, and "
-                "the edits merge_stages and recalibrate, leave none)"
+                f"predict_interval{asked} needs bootstrap replicates: fit with n_bootstrap=100 "
+                "(SepALSRegressor makes none; select_stages with rows given, and the edits "
+                f"merge_stages and recalibrate, leave none){others}"
             )
         ends: FloatArray = self.model_.interval(codes, share)
         added = self._read_offset(offset, len(codes))
@@ -335,6 +345,8 @@ class SeparationEstimator(BaseEstimator):
         target = rows.y if rows.offset is None else rows.y - rows.offset
         data = TrainingData(model.bins, self._codes_of(rows.table), target, rows.weight)
         scalars: Any = getattr(self, "scalars", "nnls")  # SepALS has no such parameter
+        if getattr(self, "monotonic_cst", None) is not None:  # a stage turned round would break it
+            scalars = "nnls"
         return refit_scalars(model, data, scalars, bool(self.fit_intercept))
 
     def _with_model(self, model: Model, history: list[StageRecord] | None = None) -> Self:
@@ -688,6 +700,11 @@ class SeparationRegressor(RegressorMixin, SeparationEstimator):
         codes = self._codes(X)
         spread: OutcomeSpread | None = self.model_.spread
         if spread is None:
+            if self.edits_:
+                raise ValueError(
+                    "predict_interval(kind='outcome') is not for an edited or merged model: how "
+                    "far outcomes lie was learned from the predictions of the fit"
+                )
             raise ValueError(f"predict_interval(kind='outcome') {NEEDS_HELD_OUT}")
         sums = self.model_.predict(codes)
         added = self._read_offset(offset, len(codes))

@@ -56,6 +56,10 @@ from seplearn.table.training import (
 
 OF_ONE_KIND = "y must have labels of one kind, got strings and numbers"
 
+# More labels than that must repeat: so many rows and not less than half of them different are texts
+# of another kind, such as prices with a currency.
+_MANY_CLASSES, _MOST_DIFFERENT = 100, 0.5
+
 
 @documented(CLASSIFIER_PARAMETERS)
 @dataclass(eq=False, repr=False)  # once more, so that messages about arguments have this name
@@ -193,6 +197,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         labels = labels_of(y)
         classes, numbers = numbered(labels)
         self._check_classes(classes, offset)
+        check_repeated(classes, len(numbers))
         rows = training_rows(X, numbers, sample_weight, groups, offset)
         check_all_weighed(np.unique(rows.y).astype(np.int64), classes)
         weights = class_weights(
@@ -319,6 +324,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         given = read_outcomes(rows, roles, spill, classes=True)
         classes, numbers = _numbered_anew(given)
         self._check_classes(classes, roles.offset)
+        check_repeated(classes, len(numbers))
         held_out = class_eval_rows(eval_set, schema, classes, roles.offset is not None)
         start = self._start_of_classes(schema, classes)
         outcomes = columns.used(given, spill)
@@ -595,6 +601,16 @@ def _check_constraints(directions: Any, classes: NDArray[Any]) -> None:
             "monotonic_cst must be None with more than two classes, where a score that may only "
             f"rise says nothing about the probability, got {directions!r} and {len(classes)} "
             "classes"
+        )
+
+
+def check_repeated(classes: NDArray[Any], n_rows: int, target: str = "y") -> None:
+    """Raise for labels that hardly repeat: a sum of curves for each of them would take for ever."""
+    if len(classes) > _MANY_CLASSES and len(classes) > _MOST_DIFFERENT * n_rows:
+        raise ValueError(
+            f"{target} must have classes that repeat, got {len(classes):,} different labels in "
+            f"{n_rows:,} rows, such as {str(classes[0])!r}; numbers, whose target TSLRegressor "
+            "predicts, must not be texts"
         )
 
 

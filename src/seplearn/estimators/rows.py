@@ -19,6 +19,7 @@ from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.losses.links import LOG, SOFTMAX
 from seplearn.model.classes import Model
 from seplearn.model.edit import of_each, scaled
+from seplearn.model.model import SeparationModel
 from seplearn.model.rebin import rebinned
 from seplearn.model.record import StageRecord
 from seplearn.table.binning import bin_table, bins_at_most
@@ -98,6 +99,17 @@ def spread_of(target: FloatArray, weight: FloatArray, options: FitOptions) -> fl
     return TargetUnit.of(target, weight, False).scale if is_log else 1.0
 
 
+def _checked(model: SeparationModel) -> SeparationModel:
+    """The model, if it predicts numbers; beside huge offsets curves may have become none."""
+    if model.reference is not None and np.isnan(model.predict(model.reference.codes)).any():
+        raise ValueError(
+            "offset and y must be of sizes that sums can hold side by side, got a fit whose sums "
+            "are no numbers: an offset has the scale of the sum, so that of an exposure it is the "
+            "log"
+        )
+    return model
+
+
 def fit_data(
     binned: Callable[[Workers], AllRows],
     options: FitOptions,
@@ -129,6 +141,7 @@ def fit_data(
     to_y = (unit.scale, unit.origin, loss.degree)
     link = SOFTMAX if options.has_many_classes else loss.link
     model = of_each(model, lambda one: scaled(replace(one, reference=reference, link=link), *to_y))
+    of_each(model, _checked)
     if start is not None:  # what was grown is only a part of its stages
         model = of_each(model, lambda one: replace(one, size_paths=()))
     return model, [record.scaled(*to_y) for record in records]

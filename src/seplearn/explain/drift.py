@@ -221,7 +221,7 @@ class _Feature:
         rate = _FALSE_ALARMS / bins.n_axes
         n_before = _n_training_rows(subject)
         index, n_groups = _stability(groups.sums(before), groups.sums(now), n)
-        missing = float(before[meanings == "missing"].sum())
+        missing = min(float(before[meanings == "missing"].sum()), 1.0)  # shares of weights round
         return _Feature(
             n_rows=n,
             psi=index,

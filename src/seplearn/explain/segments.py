@@ -15,6 +15,7 @@ from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.losses.base import NORMAL_90, Loss, mean_and_error, weighted_mean
+from seplearn.losses.quantile import Quantile
 from seplearn.model.classes import ClassModels
 from seplearn.table.binning import bin_table
 from seplearn.table.columns import Table, open_table, read_target, target_name
@@ -24,6 +25,7 @@ _N_RANGES = 10
 _MOST_BINS = 255
 _FEWEST = 5  # rows: of fewer no band is told
 _RMSE = "RMSE"
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,7 +56,8 @@ class Segments(Explanation):
         predictions are too low. A 90 % band.
     prediction, outcome : array
         The means of both; of a classifier of the probability of the second class, and how often it
-        occurs; of a quantile the mean prediction, and that quantile of the outcomes.
+        occurs; of a quantile the mean prediction, and the share of outcomes not above theirs,
+        which should be that quantile.
 
     Examples
     --------
@@ -83,6 +86,11 @@ class Segments(Explanation):
     residual_upper: FloatArray
     prediction: FloatArray
     outcome: FloatArray
+
+    @property
+    def outcome_is_share(self) -> bool:
+        """Whether ``outcome`` is the share of outcomes not above their predictions."""
+        return self.measure == Quantile.name
 
     def _columns(self) -> dict[str, Any]:
         """One row per part."""
@@ -270,8 +278,8 @@ class _Measured:
         weight, n = self.weight[own], int(own.sum())
         mean, error = mean_and_error(self.losses[own], weight)
         residual, low, high = self._residual(self.outcome[own] - self.prediction[own], weight)
-        reach = NORMAL_90 if n >= _FEWEST else math.nan
         is_known = n >= _FEWEST
+        reach = NORMAL_90 if is_known else math.nan
         largest = self.weight.max()
         return {
             "features": parts.name,
@@ -285,13 +293,16 @@ class _Measured:
             "residual_lower": low if is_known else math.nan,
             "residual_upper": high if is_known else math.nan,
             "prediction": weighted_mean(self.prediction[own], weight),
-            "outcome": self.loss.typical(self.outcome[own], weight),
+            "outcome": self.loss.seen(self.outcome[own], self.prediction[own], weight),
         }
 
     def _residual(self, off: FloatArray, weight: FloatArray) -> tuple[float, float, float]:
         """What predictions should have been higher by, and a band of it."""
         if self.loss.sees_sides:
-            return self.loss.typical(off, weight), *self.loss.typical_band(off, weight)
+            middle = self.loss.typical(off, weight)
+            if abs(middle) < _ROUNDING * np.abs(off).max():  # a row that the fit put there
+                middle = 0.0
+            return middle, *self.loss.typical_band(off, weight)
         mean, error = mean_and_error(off, weight)
         return mean, mean - NORMAL_90 * error, mean + NORMAL_90 * error
 

@@ -71,13 +71,16 @@ def _opening(summary: Summary) -> tuple[str, ...]:
     made = listed(parts) if parts else "a constant"
     read = count(summary.reading_size, "curve")
     text = (
-        f"The model predicts {brief(summary.target or 'the target')} from "
+        f"The model predicts {summary.aim}{brief(summary.target or 'the target')} from "
         f"{count(len(summary.names), 'feature')} by {made}: {read} to read."
     )
     turns = summary.turning_points
     if len(turns):
         median = f"{np.median(turns):g}"
-        text += f" Turning points of a curve: {median} in the median, {turns.max()} at most."
+        text += (
+            f" Turning points of a curve, however small: {median} in the median, {turns.max()} at "
+            "most."
+        )
     size = () if summary.size is None else (f"Its size: {summary.size}.",)
     mean, spread = (rounded_text(v, summary.spread) for v in (summary.mean, summary.spread))
     if summary.over_training:
@@ -243,7 +246,7 @@ def _many(summary: Summary) -> str:
 
 def _turned(summary: Summary) -> tuple[str, ...]:
     lines = [turned_text(one, summary.quantity) for one in summary.features if is_turned(one)]
-    none = "No effect to speak of: what a feature does has one direction for all rows."
+    none = "No feature to speak of acts the other way round for some of the rows."
     return tuple(lines) or (none,)
 
 

@@ -74,8 +74,10 @@ class SizeChoice(Explanation):
         if self.n_stages > taken:
             return f"; the model averages several such, {count(self.n_stages, 'stage')} in all"
         if self.n_stages == 0 < taken:
-            which = "it" if taken == 1 else "all of them"
-            return f"; {which} came to say nothing or to be main effects"
+            return (
+                "; none is left: one of a single feature becomes its main effect, one that says "
+                "nothing is dropped"
+            )
         if self.n_stages < taken:
             return (
                 f"; {self.n_stages} of them {'is' if self.n_stages == 1 else 'are'} left, the "

@@ -266,7 +266,8 @@ class _Rows:
     def _drawn(self, random: np.random.Generator) -> FloatArray:
         """One for every row of a sample, which has every class, and zero for the others."""
         n_units = int(self.units.max()) + 1
-        n_drawn = max(1, round(_SAMPLE * n_units))
+        # Groups are held out from one another, so that a sample has two of them.
+        n_drawn = max(min(n_units, 2), round(_SAMPLE * n_units))
         for _ in range(_MOST_DRAWS):
             is_drawn = np.zeros(n_units)
             is_drawn[random.permutation(n_units)[:n_drawn]] = 1.0

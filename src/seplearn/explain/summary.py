@@ -106,6 +106,8 @@ class Summary(Explanation):
     ----------
     target : str or None
         Its name, if it has one.
+    aim : str
+        What of it is predicted, as "the 0.9 quantile of "; empty for its mean.
     names : tuple of str
         Of all features.
     stage_names : tuple of str
@@ -162,6 +164,7 @@ class Summary(Explanation):
     interactions: Interactions
     size: SizeChoice | None = None
     over_training: bool = False
+    aim: str = ""
 
     def __getitem__(self, feature: str | int) -> FeatureSummary:
         for one in self.features:
@@ -298,6 +301,7 @@ def summary(model: Any, *, background: Any = None) -> Summary:
         interactions=shares,
         size=size_path(model) if fitted.size_paths else None,
         over_training=rows is fitted.reference,
+        aim=getattr(model, "_aim", ""),
         library=subject.schema.library,
         quantity=subject.quantity,
     )

@@ -58,6 +58,8 @@ class Dialect:
         column wherever its name stands would compute a sum as often as it is used.
     cut : str
         A text without some character at its end.
+    whole : str
+        A number that its text should have all digits of, if it is a whole one.
     """
 
     number: str
@@ -72,6 +74,7 @@ class Dialect:
     ignores_case: bool = False
     apart: str = ""
     cut: str = "rtrim({}, '{}')"
+    whole: str = "{}"
 
     def real(self, value: float) -> str:
         """A number with all its digits."""
@@ -135,6 +138,9 @@ DIALECTS = {
         "REAL", "TEXT", "9e999", "min", "max",
         _with_zeros("char"), _NAME, binary=" COLLATE BINARY", ignores_case=True,
         apart=" LIMIT -1 OFFSET 0",
+        # The text of a number with a point has 15 digits, and an exponent if it has more.
+        whole="CASE WHEN typeof({0}) = 'real' AND abs({0}) < 9e18 AND {0} = CAST({0} AS INTEGER) "
+        "THEN CAST({0} AS INTEGER) ELSE {0} END",
     ),
     "bigquery": Dialect(
         "FLOAT64", "STRING", "CAST('inf' AS FLOAT64)", "LEAST", "GREATEST",
@@ -255,7 +261,9 @@ def _select(
 
     A column that is handed on has its own name as its expression.
     """
-    body = ",\n".join(e if e == name else f"{e} AS {name}" for name, e in columns) or "1 AS nothing"
+    body = (
+        ",\n".join(e if e == name else f"{e} AS {name}" for name, e in columns) or "1 AS no_column"
+    )
     text = f"SELECT\n{body}\nFROM {source}{end}"
     return text if alias is None else f"(\n{text}\n) AS {alias}"
 
@@ -275,8 +283,10 @@ def _values(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
     for j in _used(plain):
         feature = plain["features"][j]
         kind = own.number if feature["kind"] == "numeric" else own.text
-        value = f"CAST({own.identifier(feature['name'])} AS {kind})"
-        columns.append((f"value_{j}", _as_whole(value, own) if _are_whole(feature) else value))
+        name = own.identifier(feature["name"])
+        is_whole = _are_whole(feature)
+        value = f"CAST({own.whole.format(name) if is_whole else name} AS {kind})"
+        columns.append((f"value_{j}", _as_whole(value, own) if is_whole else value))
     offset = plain["offset"]
     if offset is not None:
         columns.append(("offset_value", _offset(offset, own)))

@@ -17,6 +17,7 @@ from seplearn.fitting.joint.rows import eta, row_blocks
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, RandomState, SortedRows
 from seplearn.kernels.sums import sort_by_bin
 from seplearn.losses import LOSSES, ClassLogLoss, LogLoss, Loss
+from seplearn.losses.huber import weighted_median
 from seplearn.losses.links import LOG
 from seplearn.losses.log_loss import OF_SEVERAL_CLASSES
 from seplearn.model.classes import ClassModels, Model
@@ -25,7 +26,10 @@ from seplearn.table.blocks import blocked_sum, rows_looked_at
 from seplearn.table.training import total_weight
 
 LOG_LOSS = "log_loss"
-_LARGEST_KEY = 2.0**62  # of what a wild outcome may be off, so that it is a whole number
+# In standard deviations outcomes of equal rows are no farther off than the root of their number. In
+# a robust unit wild outcomes are; all count as so far off then, or six decimals of a mean that they
+# move would be no more than rounding, and what is drawn would hang on the order of the rows.
+_FARTHEST, _FAR = 1e3, 30.0
 Scalars = Literal["nnls", "ols"]
 
 
@@ -236,9 +240,15 @@ class TrainingData:
 
     @property
     def deviation(self) -> FloatArray:
-        """From the mean, in standard deviations of all rows: whatever the unit of the target is."""
+        """From the mean, in standard deviations of all rows: whatever the unit of the target is.
+
+        With wild outcomes from the median, and no farther than most outcomes may be.
+        """
         deviation: FloatArray = self.target - np.average(self.target, weights=self.weight)
-        return deviation / self.spread
+        if np.abs(deviation).max() <= _FARTHEST * self.spread:
+            return deviation / self.spread
+        off = (self.target - weighted_median(self.target, self.weight)) / self.spread
+        return np.clip(off, -_FAR, _FAR)
 
     @cached_property
     def axis_hashes(self) -> RandomState:
@@ -256,8 +266,7 @@ class TrainingData:
     @cached_property
     def row_keys(self) -> RandomState:
         """A hash of every row's bins and of how far its target is off, to 6 decimals."""
-        off = np.minimum(np.abs(self.deviation) * 1e6, _LARGEST_KEY)
-        keys = mixed(np.rint(off).astype(np.uint64))
+        keys = mixed(np.rint(np.abs(self.deviation) * 1e6).astype(np.uint64))
         for j, (axis, own) in enumerate(zip(self.bins.axes, self.axis_hashes, strict=True)):
             bins = np.arange(axis.n_bins, dtype=np.uint64) << np.uint64(32)
             keys += mixed(bins ^ own)[self.codes[:, j]]

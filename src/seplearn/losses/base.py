@@ -154,6 +154,10 @@ class Loss(ABC):
         """What predictions of rows with these outcomes should be: their mean, or a quantile."""
         return weighted_mean(target, weight)
 
+    def seen(self, target: FloatArray, prediction: FloatArray, weight: FloatArray) -> float:  # noqa: ARG002
+        """What the outcomes of some rows tell beside the mean of their predictions."""
+        return self.typical(target, weight)
+
     def typical_band(self, target: FloatArray, weight: FloatArray) -> tuple[float, float]:
         """Where that lies for many more rows like these, with a probability of about 90 %."""
         mean, error = mean_and_error(target, weight)

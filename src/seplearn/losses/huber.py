@@ -94,11 +94,14 @@ class Huber(Loss):
 
 
 def unit_of_most(
-    unit: TargetUnit, y: FloatArray, weight: FloatArray, has_constant: bool
+    unit: TargetUnit, y: FloatArray, weight: FloatArray, has_constant: bool, least: float = 0.0
 ) -> TargetUnit:
-    """Median and robust scale of a target as its unit, if the standard deviation is far larger."""
+    """Median and robust scale of a target as its unit, if the standard deviation is far larger.
+
+    The scale is at least ``least``: what most outcomes are off may not be what is looked for.
+    """
     middle = weighted_median(y, weight)
-    scale = _NORMAL * weighted_median(np.abs(y - middle), weight)
+    scale = max(_NORMAL * weighted_median(np.abs(y - middle), weight), least)
     if scale == 0.0 or unit.scale <= _WILD * scale:
         return unit
     return TargetUnit(middle if has_constant else 0.0, max(scale, unit.scale / _LARGEST_IN_UNIT))

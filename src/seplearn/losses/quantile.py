@@ -27,7 +27,7 @@ _MOST, _OF_MOST = 0.9, 0.5
 # way there from a constant.
 _NEAR_SHARE = 0.02
 _NEAR_ROWS = 50.0
-_ALIKE = 1e-12  # outcomes this close to a prediction, as a share of the largest, are at it
+_ALIKE = 1e-13  # outcomes this close to a prediction, as a share of their size, are at it
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,13 @@ class Quantile(Loss):
     def calmed(
         self, unit: TargetUnit, y: FloatArray, weight: FloatArray, has_constant: bool
     ) -> TargetUnit:
-        return unit_of_most(unit, y, weight, has_constant)
+        """The unit without wild outcomes, but with those around the quantile.
+
+        Where most outcomes are nearly alike, as claims are nearly all zero, the others lie there.
+        """
+        low = weighted_quantile(y, weight, 0.5 * self.quantile)
+        high = weighted_quantile(y, weight, 0.5 + 0.5 * self.quantile)
+        return unit_of_most(unit, y, weight, has_constant, least=0.5 * (high - low))
 
     def nearer(self, mass: float) -> Quantile | None:
         least = min(max(_NEAR_SHARE, _NEAR_ROWS / mass), 0.5)
@@ -105,9 +111,17 @@ class Quantile(Loss):
 
     def scores(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> dict[str, float]:
         """The loss, and how often an outcome did not exceed its quantile."""
-        close = _ALIKE * np.abs(target).max()
-        covered = weighted_mean((target <= eta + close).astype(np.float64), weight)
-        return super().scores(target, eta, weight) | {COVERED: covered}
+        return super().scores(target, eta, weight) | {COVERED: self.seen(target, eta, weight)}
+
+    def seen(self, target: FloatArray, prediction: FloatArray, weight: FloatArray) -> float:
+        """The share of outcomes not above their predictions, some of which are at them.
+
+        Predictions are sums, so that outcomes at them may seem to be above by rounding.
+        """
+        size = np.abs(target)
+        largest = np.maximum(np.maximum(size, np.abs(prediction)), weighted_median(size, weight))
+        is_covered = target <= prediction + _ALIKE * largest
+        return weighted_mean(is_covered.astype(np.float64), weight)
 
     def typical(self, target: FloatArray, weight: FloatArray) -> float:
         return weighted_quantile(target, weight, self.quantile)

@@ -14,6 +14,7 @@ from seplearn._errors import out_of_range
 from seplearn._numerals import number_text, percent
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.losses import LogLoss, Loss, SquaredError
+from seplearn.losses.quantile import COVERED
 from seplearn.model.checks import count, finite, require, table
 
 _N_GROUPS = 10
@@ -108,7 +109,7 @@ class Evaluation:
 
     def __str__(self) -> str:
         parts = _score_texts(self)
-        if not self.classes:
+        if not self.classes and COVERED not in self.scores:  # which are about means
             parts.append(f"RMSE {number_text(self.rmse, 4)}")
             parts.append(f"mean absolute error {number_text(self.mae, 4)}")
             parts.append(f"R\u00b2 {self.r2:.3f}")

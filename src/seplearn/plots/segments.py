@@ -47,7 +47,7 @@ def plot_segments(segments: Segments, ax: Any = None, max_segments: int = 20) ->
         ),
         (
             right, segments.residual, segments.residual_lower, segments.residual_upper, 0.0, TILT,
-            "mean of outcome minus prediction",
+            f"{'quantile' if segments.outcome_is_share else 'mean'} of outcome minus prediction",
         ),
     ):  # fmt: skip
         panel.axvline(everywhere, color=GRID, linewidth=1.0, zorder=0)

@@ -56,6 +56,7 @@ def _told(parts: Segments, most: int) -> dict[str, Any]:
         "overall": parts.overall,
         "n_rows": parts.n_rows,
         "n_parts": len(parts.rows),
+        "outcome_is_share": parts.outcome_is_share,
         "parts": [
             {
                 "feature": parts.features[k],

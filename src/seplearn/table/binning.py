@@ -101,6 +101,7 @@ class CategoricalAxis:
 Axis: TypeAlias = NumericAxis | CategoricalAxis
 
 
+_MANY_NUMBERS, _MOSTLY = 20, 0.9  # levels that are numbers, and what share of all they are
 _MANY_RARE = 50  # levels; of few rare ones a column may well be made
 _MANY_UNSEEN = 10  # with fewer rows a column of nothing but unseen levels is no surprise
 
@@ -287,7 +288,27 @@ def axis_of_levels(named: Counter[str], min_count: int, label: str) -> Categoric
         )
     axis = CategoricalAxis(levels, tuple(sorted(set(named) - set(levels))))
     _warn_if_mostly_rare(axis, named, min_count, label)
+    _warn_if_mostly_numbers(named, label)
     return axis
+
+
+def _warn_if_mostly_numbers(named: Counter[str], label: str) -> None:
+    """Warn of a column of numbers that a few other texts make one of levels, without any order."""
+    others = [level for level in named if not _is_number(level)]
+    n_numbers = len(named) - len(others)
+    if others and n_numbers >= _MANY_NUMBERS and n_numbers >= _MOSTLY * len(named):
+        warn(
+            f"{label}: {n_numbers:,} of its {len(named):,} levels are numbers, but not "
+            f"{others[0]!r}: all of them are levels, without order. If it should be numbers make "
+            "the others missing"
+        )
+
+
+def _is_number(level: str) -> bool:
+    try:
+        return math.isfinite(float(level))
+    except ValueError:
+        return False
 
 
 def _warn_if_mostly_rare(

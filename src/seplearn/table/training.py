@@ -341,9 +341,10 @@ class TargetUnit:
     origin : float
         Zero, or the mean of a target that hardly varies in comparison with it: divided by the
         scale alone such a target would lose the digits in which it varies. A model without a
-        constant has origin zero.
+        constant has origin zero. The median where the scale is a robust one.
     scale : float
-        The weighted standard deviation of y; for a constant y its size, for zeros one.
+        The weighted standard deviation of y; for a constant y its size, for zeros one. Of some
+        losses a robust scale if that is far smaller.
     """
 
     origin: float

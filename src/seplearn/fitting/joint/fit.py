@@ -24,6 +24,7 @@ from seplearn.fitting.joint.curves import Curves, StageCurves
 from seplearn.fitting.joint.prior import Prior, Strength
 from seplearn.fitting.joint.prune import Pruning, prune
 from seplearn.fitting.joint.setup import (
+    best_constant,
     energy_price,
     first_penalties,
     make_axes,
@@ -123,6 +124,9 @@ class JointFit:
         if options.loss_function.link is not IDENTITY:  # the target itself is no sum of curves
             self._carrier.each(rows.begin, options.loss_function, self.curves.intercept)
         self._aim = options.loss_function
+        if self._aim.takes_spread:  # a wild outcome is no more to a first stage than to later ones
+            level = best_constant(data.some, self._aim) - self.curves.intercept
+            self._carrier.each(rows.renew, self._loss_now, level)
         self.mean_square = math.inf
         self._energy = energy_price(data.some, options)
         self._mass = data.mass

@@ -100,9 +100,12 @@ def begin(block: RowBlock, loss: Loss, intercept: float) -> None:
     block.residual[:] = block.response - eta
 
 
-def renew(block: RowBlock, loss: Loss) -> None:
-    """Take the least-squares problem of the next sweep at the sums of this moment."""
-    response, block.working = loss.working(block.target, block.eta, block.weight)
+def renew(block: RowBlock, loss: Loss, level: float = 0.0) -> None:
+    """Take the least-squares problem of the next sweep at the sums of this moment.
+
+    With a ``level`` it is taken at sums that are higher by that.
+    """
+    response, block.working = loss.working(block.target, block.eta + level, block.weight)
     if response is not block.response:
         block.residual += response - block.response
         block.response = response

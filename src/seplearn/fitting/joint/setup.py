@@ -57,7 +57,7 @@ def starting_curves(
     log. As it is where rows only say whether they are above or below.
     """
     loss, some = options.loss_function, data.some
-    best = loss.constant(some.target, some.weight, some.offset)
+    best = best_constant(some, loss)
     may_be_zero = loss.link is IDENTITY and not loss.sees_sides and not main_effects
     far = not may_be_zero or abs(best) > _LARGEST_LEVEL
     n_axes = data.bins.n_axes
@@ -71,6 +71,11 @@ def starting_curves(
         first_penalties=penalties.copy(),
     )
     return Curves(best if options.fit_intercept and far else 0.0, effects)
+
+
+def best_constant(data: TrainingData, loss: Loss) -> float:
+    """What a model without curves should predict."""
+    return loss.constant(data.target, data.weight, data.offset)
 
 
 def first_penalties(data: AllRows, options: FitOptions) -> FloatArray:
@@ -94,7 +99,7 @@ def _around_constant(data: TrainingData, loss: Loss) -> tuple[float, float]:
 
     Of squared error both are 1, as the target is measured in its standard deviation.
     """
-    level = loss.constant(data.target, data.weight, data.offset) + data.offset
+    level = best_constant(data, loss) + data.offset
     response, working = loss.working(data.target, level, data.weight)
     mass = float(data.weight.sum())
     found = float(np.sum(working * (response - level) ** 2)) / mass
@@ -105,6 +110,4 @@ def constant_model(data: AllRows, options: FitOptions) -> SeparationModel:
     """The model without any stage: the best constant, or zero where there is no intercept."""
     if not options.fit_intercept:
         return SeparationModel(data.bins, 0.0, ())
-    some = data.some
-    level = options.loss_function.constant(some.target, some.weight, some.offset)
-    return SeparationModel(data.bins, level, ())
+    return SeparationModel(data.bins, best_constant(data.some, options.loss_function), ())

@@ -9,7 +9,7 @@ function scoreCards(quality) {
     cards.push(card(quality.explained >= 0 ? percent(quality.explained) : "none",
       `of the ${names[0]} explained (D\u00b2 ${quality.explained.toFixed(3)})`));
   }
-  if (page.classes) return cards;
+  if (page.classes || isOfQuantile(quality)) return cards;
   return [...cards, card(showError(quality.mae), "typical error (mean absolute)"),
     card(showError(quality.rmse), "root mean squared error"),
     quality.n_rows > 1 ? card(quality.r2 >= 0 ? percent(quality.r2) : "none",

@@ -32,6 +32,8 @@ function tellShort() {
   if (best) {
     parts.push(`On ${plural(best.n_rows, "row")} ${best.where === "kept"
       ? "held out when it was made" : "of the table given"} ${page.classes ? tellClasses(best)
+      : isOfQuantile(best) ? `${percent(best.scores["share of outcomes not above the prediction"])} of the outcomes are not `
+        + "above their predictions."
       : `its typical error is ${showError(best.mae)}${best.r2 > 0 && best.n_rows > 1
         ? `; it explains ${percent(best.r2)} of the differences between rows.` : "."}`}`);
   }

@@ -5,15 +5,16 @@ const between = (low, high, text) => (low === null ? "" : `${minus(text(low))} t
 // Errors in parts of the rows, the worst first; with means where the parts are groups of one column.
 function partsTable(told, isOfGroups) {
   const mean = (value) => (value === null ? "" : minus(showResponse(value)));
+  const outcome = told.outcome_is_share ? percent : mean;
   const head = [isOfGroups ? cut(told.parts[0].feature, 60) : "rows with", "rows", told.measure, "90 % band",
-    ...(isOfGroups ? ["mean prediction", "outcome"] : []), "outcome minus prediction", "90 % band"];
+    ...(isOfGroups ? ["mean prediction", told.outcome_is_share ? "outcomes not above" : "outcome"] : []), "outcome minus prediction", "90 % band"];
   return el("div", { class: "wide-table" }, el("table", { class: "counts parts" },
     el("thead", {}, el("tr", {}, head.map((text) => el("th", { scope: "col" }, text)))),
     el("tbody", {}, told.parts.map((part) => el("tr", {},
       el("th", { scope: "row" }, isOfGroups ? cut(part.segment, 60) : `${cut(part.feature, 40)}: ${cut(part.segment, 40)}`),
       [part.rows.toLocaleString("en-US"), part.error === null ? "" : showError(part.error),
         between(part.error_lower, part.error_upper, showError),
-        ...(isOfGroups ? [mean(part.prediction), mean(part.outcome)] : []),
+        ...(isOfGroups ? [mean(part.prediction), outcome(part.outcome)] : []),
         part.residual === null ? "" : signedResponse(part.residual),
         between(part.residual_lower, part.residual_upper, showResponse)].map((text) => el("td", {}, text)))))));
 }
