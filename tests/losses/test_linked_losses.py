@@ -13,6 +13,7 @@ from sklearn import metrics
 from seplearn.losses import LOSSES, LogLoss
 from seplearn.losses.power import Gamma, Poisson, Tweedie
 from seplearn.losses.quantile import Quantile
+from seplearn.table.training import TargetUnit
 
 pytestmark = pytest.mark.interpreted
 
@@ -354,3 +355,11 @@ def test_rows_with_nothing_to_count_tell_little():
     assert LogLoss().told_by(np.minimum(counts, 1.0), weight) == 1.0
     low = {name for name, loss in LOSSES.items() if loss.starts_low}
     assert low == {"poisson", "gamma", "tweedie"}
+
+
+def test_the_unit_of_a_quantile_holds_the_outcomes_around_it():
+    y = np.concatenate([1e-6 * np.arange(93.0), 100.0 + np.arange(7.0)])
+    usual = TargetUnit.of(y, np.ones(100), True)
+    assert Quantile(quantile=0.9).unit(y, np.ones(100), True) == usual
+    wild = Quantile(quantile=0.5).unit(y, np.ones(100), True)
+    assert wild.scale < 1e-4  # to a median seven of a hundred are outliers
