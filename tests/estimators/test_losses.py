@@ -412,6 +412,17 @@ def test_lambda_are_refitted_by_the_loss_of_the_model_or_not_at_all(amounts, los
         model.select_stages([0], X, y)
 
 
+def test_refitted_lambda_keep_the_constraints():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=300), "c": rng.integers(0, 4, 300)})
+    y = 3.0 * X["a"] + X["a"] * X["c"] + 0.3 * rng.normal(size=300)
+    options = QUICK | {"main_effects": False, "monotonic_cst": {"a": 1}, "scalars": "ols"}
+    model = TSLRegressor(**options).fit(X, y)
+    other = model.select_stages(list(range(len(model.stages_))), X, -y)
+    along = pd.DataFrame({"a": np.linspace(-2.0, 2.0, 30), "c": 1})
+    assert np.diff(other.predict(along)).min() >= 0.0
+
+
 def test_lambda_are_refitted_to_what_offsets_leave():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
