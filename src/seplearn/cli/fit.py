@@ -47,7 +47,7 @@ from seplearn.cli.training import (
 )
 from seplearn.estimators.classifier import TSLClassifier, check_repeated
 from seplearn.estimators.tsl import TSLRegressor
-from seplearn.losses import LOSSES
+from seplearn.losses import LOSSES, SHAPES
 from seplearn.losses.links import LOG
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.table.files import DATE, file_paths, open_files
@@ -323,7 +323,7 @@ def _loss_of(task: str, parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _check_shape(parameters: dict[str, Any]) -> None:
     """Raise for a parameter of another loss than the one to be fitted."""
-    for name, loss in (("quantile", "quantile"), ("power", "tweedie")):
+    for name, loss in SHAPES.items():
         if name in _given(parameters) and parameters["loss"] != loss:
             raise ValueError(f"--{name} is for --loss {loss}, got --loss {parameters['loss']}")
 

@@ -29,7 +29,7 @@ from seplearn.export.sql import DIALECT_NAMES, to_sql
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.refit import refit_scalars
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
-from seplearn.losses import IDENTITY, Loss, SquaredError
+from seplearn.losses import IDENTITY, SHAPES, Loss, SquaredError
 from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import select_stages
 from seplearn.model.evaluation import Evaluation
@@ -107,8 +107,8 @@ class SeparationEstimator(BaseEstimator):
         if hasattr(self, "classes_"):
             return "log-loss"
         name = str(parameters.get("loss", "squared_error"))
-        shapes = {"tweedie": "power", "quantile": "quantile"}
-        return f"{name} ({shapes[name]}={parameters[shapes[name]]})" if name in shapes else name
+        shape = [f" ({one}={parameters[one]})" for one, loss in SHAPES.items() if loss == name]
+        return name + "".join(shape)
 
     def _outcomes(self, y: Any) -> Any:
         """A target as the numbers that the loss takes, NaN where it is not known."""
@@ -294,7 +294,8 @@ class SeparationEstimator(BaseEstimator):
             The stages to keep, counted from zero.
         X, y : table and target, optional
             With them the lambda and the intercept are refitted to these rows (a region, say), as
-            ``scalars`` and ``fit_intercept`` tell; the curves stay, and there are no bands.
+            ``scalars`` and ``fit_intercept`` tell (lambda are not negative where ``monotonic_cst``
+            is set); the curves stay, and there are no bands.
             Without them all stays as it is and the other stages are left out. It is done by least
             squares, so for models of ``loss="squared_error"`` only; ``edit().recalibrate`` is for
             all losses.

@@ -25,7 +25,7 @@ _N_RANGES = 10
 _MOST_BINS = 255
 _FEWEST = 5  # rows: of fewer no band is told
 _RMSE = "RMSE"
-_ROUNDING = 1e-13
+_ROUNDING = 1e-13  # of the largest residual: what is less beside it is no number
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,6 +15,7 @@ from seplearn.fitting.progress import Progress
 from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
 from seplearn.fitting.stagewise import fit_stagewise
 from seplearn.kernels.arrays import IntArray
+from seplearn.losses import SHAPES
 from seplearn.model.classes import ClassModels, Model
 from seplearn.model.record import StageRecord
 from seplearn.table.training import EvalRows, TargetUnit
@@ -30,7 +31,7 @@ def check_options(
 ) -> None:
     """Raise for what contradicts: nothing that is asked for may be ignored silently."""
     given = {"eval_set": eval_set is not None, "groups": groups is not None}
-    for name, loss in (("quantile", "quantile"), ("power", "tweedie")):
+    for name, loss in SHAPES.items():
         value = getattr(options, name)
         if options.loss != loss and value != getattr(FitOptions, name):
             raise ValueError(f"{name}={value} needs loss={loss!r}, got loss={options.loss!r}")

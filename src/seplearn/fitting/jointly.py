@@ -182,7 +182,7 @@ def _certainty(grown: Grown, options: FitOptions) -> float:
 
 
 def _learning(grown: Grown, options: FitOptions, stop: BoolArray) -> OutcomeLearning:
-    """Learns how far outcomes lie from predictions, by rows that were held out."""
+    """What learns how far outcomes lie from predictions, by rows that were held out."""
     inverse = options.loss_function.link.inverse
     predicted = list(grown.predicted(options))
     rows = Predicted(

@@ -21,10 +21,14 @@ LOSSES: dict[str, Loss] = {
     "quantile": Quantile(),
 }
 
+# Parameters that shape a single loss, and which one.
+SHAPES = {"quantile": "quantile", "power": "tweedie"}
+
 __all__ = [
     "IDENTITY",
     "LINKS",
     "LOSSES",
+    "SHAPES",
     "ClassLogLoss",
     "Huber",
     "Link",

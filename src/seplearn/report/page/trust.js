@@ -7,7 +7,8 @@ function partsTable(told, isOfGroups) {
   const mean = (value) => (value === null ? "" : minus(showResponse(value)));
   const outcome = told.outcome_is_share ? percent : mean;
   const head = [isOfGroups ? cut(told.parts[0].feature, 60) : "rows with", "rows", told.measure, "90 % band",
-    ...(isOfGroups ? ["mean prediction", told.outcome_is_share ? "outcomes not above" : "outcome"] : []), "outcome minus prediction", "90 % band"];
+    ...(isOfGroups ? ["mean prediction", told.outcome_is_share ? "outcomes not above" : "mean outcome"] : []),
+    "outcome minus prediction", "90 % band"];
   return el("div", { class: "wide-table" }, el("table", { class: "counts parts" },
     el("thead", {}, el("tr", {}, head.map((text) => el("th", { scope: "col" }, text)))),
     el("tbody", {}, told.parts.map((part) => el("tr", {},
