@@ -56,8 +56,8 @@ from seplearn.table.training import (
 
 OF_ONE_KIND = "y must have labels of one kind, got strings and numbers"
 
-# More labels than that must repeat: so many rows and not less than half of them different are texts
-# of another kind, such as prices with a currency.
+# With more labels than this there must be two rows for each on average: others are texts of another
+# kind, such as prices with a currency.
 _MANY_CLASSES, _MOST_DIFFERENT = 100, 0.5
 
 
