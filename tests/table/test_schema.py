@@ -50,6 +50,26 @@ def test_numbered_columns_are_found_by_their_number():
     assert schema.columns_in(open_table(np.zeros((2, 3))), "Model") == [0, 1, 2]
 
 
+def test_other_numbers_are_ignored_unless_columns_are_only_counted():
+    schema = Schema.of(open_table(pd.DataFrame(np.zeros((2, 3)), columns=[5, 3, 1])))
+    more = pd.DataFrame(np.zeros((2, 4)), columns=[7, 5, 3, 1])
+    assert schema.columns_in(open_table(more), "Model") == [1, 2, 3]
+    counted = Schema.of(open_table(pd.DataFrame(np.zeros((2, 3)))))
+    for own in (counted, Schema.of(open_table(np.zeros((2, 3))))):
+        with pytest.raises(ValueError, match="X has 4 features, but Model is expecting 3"):
+            own.columns_in(open_table(pd.DataFrame(np.zeros((2, 4)))), "Model")
+
+
+def test_schemas_without_names_are_compared_by_number():
+    frame = pd.DataFrame(np.zeros((2, 3)))
+    counted, turned = Schema.of(open_table(frame)), Schema.of(open_table(frame[[2, 1, 0]]))
+    array, named = Schema.of(open_table(np.zeros((2, 3)))), Schema.of(open_table(FRAME))
+    assert counted.keys_beside(turned) == (0, 1, 2) == array.keys_beside(turned)
+    assert turned.keys_beside(counted) == (2, 1, 0)
+    assert turned.keys_beside(named) == ("x0", "x1", "x2")
+    assert named.keys_beside(turned) == ("a", "b", "c")
+
+
 def test_categorical_features():
     table = open_table(FRAME)
     cases = {

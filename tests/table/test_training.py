@@ -9,10 +9,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from seplearn.table.columns import open_table
+from seplearn.table.schema import Schema
 from seplearn.table.training import (
     TargetUnit,
     WeightSums,
     WeightUnit,
+    eval_rows,
     known_rows,
     rows_with_target,
     training_rows,
@@ -119,3 +122,28 @@ def test_a_weight_that_is_nothing_beside_another_leaves_no_row():
     rows = training_rows(X, X[:, 0], np.array([1e290, 1e-290, 3e290]))
     np.testing.assert_allclose(rows.weight, [0.4, 1.2])
     assert rows.table.n_rows == 2
+
+
+def test_groups_weights_and_offsets_are_read_alike_from_all_containers():
+    y, column = np.arange(3.0), np.array([[1.0], [1.0], [2.0]])
+    expected = training_rows(X, y, column[:, 0], [1, 1.0, 2], column[:, 0])
+    mixed = pd.Series([1, 1.0, 2], dtype=object)
+    for groups in (mixed, np.array([1, 1.0, 2], dtype=object), column):
+        found = training_rows(X, y, column, groups, column)
+        np.testing.assert_array_equal(found.groups, expected.groups)
+        np.testing.assert_array_equal(found.weight, expected.weight)
+        np.testing.assert_array_equal(found.offset, expected.offset)
+    assert len(set(expected.groups)) == 2
+    np.testing.assert_array_equal(known_rows(X, y, 2.0).weight, [2.0, 2.0, 2.0])
+    np.testing.assert_array_equal(known_rows(X, y, column).weight, column[:, 0])
+
+
+def test_several_evaluation_sets_and_no_outcomes_are_named():
+    schema = Schema.of(open_table(X))
+    one = (X, np.arange(3.0))
+    with pytest.raises(
+        ValueError, match=r"eval_set must be one set \(X, y\) of rows, got 2 of them"
+    ):
+        eval_rows([one, one], schema)
+    with pytest.raises(ValueError, match="y must hold the outcomes of the rows, got None"):
+        known_rows(X, None, None)

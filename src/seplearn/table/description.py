@@ -30,8 +30,9 @@ class AxisDescription:
     levels, rare : tuple of str
         Levels with a bin each, in the order of the bins, and those that share one.
     values : array of shape (n_bins,)
-        A value in every bin: the only one, the middle, the level; NaN for missing numbers. The
-        outermost ranges are open; their values lie where training values were.
+        A value in every bin: the only one, the middle, the level; NaN for missing numbers. Where
+        all training values may have been whole, the whole number next to the middle. The outermost
+        ranges are open; their values lie where training values were.
     has_few_values : bool
         Whether every range holds a single training value, which is then its one in ``values``.
     range : (float, float), optional
@@ -70,7 +71,7 @@ class AxisDescription:
             typical = values
         else:
             inside = bounds if ends is None else np.clip(bounds, *ends)
-            typical = inside[:-1] / 2 + inside[1:] / 2
+            typical = _middles(edges, inside, ends)
         n_ranges = len(edges) + 1
         return AxisDescription(
             kind="numeric",
@@ -158,6 +159,19 @@ class AxisDescription:
             if len({f"{value:.{digits}g}" for value in told.tolist()}) >= n_different:
                 return digits
         return 17
+
+
+def _middles(edges: FloatArray, inside: FloatArray, ends: tuple[float, float] | None) -> FloatArray:
+    """The middle of every range, or a whole number near it where all values may be whole.
+
+    Edges are half-way between values: those of whole numbers are halves.
+    """
+    middles: FloatArray = inside[:-1] / 2 + inside[1:] / 2
+    if ends is None or np.mod(2.0 * edges, 1.0).any() or np.mod(ends, 1.0).any():
+        return middles
+    whole = np.rint(middles)
+    is_inside = np.searchsorted(edges, whole, side="right") == np.arange(len(edges) + 1)
+    return np.where(is_inside, whole, middles)
 
 
 def _drawn_bounds(edges: FloatArray, values: FloatArray | None) -> FloatArray:

@@ -56,6 +56,15 @@ class Schema:
         """The names; where there are none x0, x1, ... as scikit-learn counts them."""
         return self.names or tuple(f"x{j}" for j in range(self.n_features))
 
+    def keys_beside(self, other: Schema) -> tuple[Hashable, ...]:
+        """What tells the columns apart and can be compared with the keys of another schema.
+
+        Names; without names on either side the numbers that frames give their columns.
+        """
+        if self.names is not None or other.names is not None:
+            return self.labels
+        return self.integer_labels or tuple(range(self.n_features))
+
     @staticmethod
     def of(table: Table, target: str | None = None) -> Schema:
         """The schema of a training table; its names must be distinct."""
@@ -68,7 +77,8 @@ class Schema:
         """Where the features are in ``table``: by name if both have names, else by position.
 
         Columns with other names are ignored, as a table often has more: an identifier, the target.
-        Columns that are numbered, not named, are found by their number if all of them are there.
+        Columns that are numbered, not named, are found by their number if all of them are there; of
+        those that are only counted, 0, 1, 2, ..., none may be too many.
         """
         places = self.places_in(table, estimator)
         if self.names is not None and table.names is None:
@@ -76,7 +86,11 @@ class Schema:
                 f"X does not have valid feature names, but {estimator} was fitted with feature "
                 "names; columns are taken in the order of fit"
             )
-        elif self._are_renumbered(table) and places == sorted(places):
+        elif (
+            self.integer_labels is not None
+            and table.integer_labels is not None
+            and not self._has_all_numbers(table)
+        ):
             warn(
                 f"the columns of X are numbered {_shortened(table.integer_labels)}, but "
                 f"{estimator} was fitted with {_shortened(self.integer_labels)}; they are taken in "
@@ -88,19 +102,21 @@ class Schema:
         """As :meth:`columns_in`, of a table that was looked at before: without its warnings."""
         if self.names is not None and table.names is not None:
             return _found(self.names, table.names)
-        if table.n_columns != self.n_features:
+        is_counted = self.integer_labels == tuple(range(self.n_features))
+        has_all = self._has_all_numbers(table)
+        if table.n_columns != self.n_features and (is_counted or not has_all):
             raise ValueError(
                 f"X has {table.n_columns} features, but {estimator} is expecting "
                 f"{self.n_features} features as input"
             )
-        own, given = self.integer_labels, table.integer_labels
-        if self._are_renumbered(table) and set(own or ()) == set(given or ()):
-            return _found(own or (), given or ())
+        if has_all:
+            return _found(self.integer_labels or (), table.integer_labels or ())
         return list(range(self.n_features))
 
-    def _are_renumbered(self, table: Table) -> bool:
-        labels = (self.integer_labels, table.integer_labels)
-        return None not in labels and labels[0] != labels[1]
+    def _has_all_numbers(self, table: Table) -> bool:
+        """Whether both are numbered, and the table has a column of every number."""
+        own, given = self.integer_labels, table.integer_labels
+        return own is not None and given is not None and set(own) <= set(given)
 
 
 def _found(wanted: Sequence[Hashable], names: Sequence[Hashable]) -> list[int]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import compress
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,9 +60,7 @@ def read_offset(offset: Any, n_rows: int) -> FloatArray | None:
     """What is added to the sum of the curves of every row: finite numbers, or None."""
     if offset is None:
         return None
-    numbers = _real_numbers(offset, "offset")
-    if numbers.ndim == 2 and numbers.shape[1] == 1:
-        numbers = numbers[:, 0]
+    numbers = _of_one_column(_real_numbers(offset, "offset"))
     if numbers.shape != (n_rows,):
         raise ValueError(
             f"offset must have one value per row ({n_rows}), got shape {numbers.shape}"
@@ -72,6 +71,11 @@ def read_offset(offset: Any, n_rows: int) -> FloatArray | None:
         )
     check_offset_size("offset", numbers)
     return numbers
+
+
+def _of_one_column(values: NDArray[Any]) -> NDArray[Any]:
+    """The values of an array with one column as those of one without columns."""
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
 def check_offset_size(name: str, numbers: FloatArray) -> None:
@@ -90,7 +94,8 @@ def known_rows(X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Traini
         raise ValueError(f"y must be known in some row, got {len(y)} rows without a value")
     weight = np.ones(len(y))
     if sample_weight is not None:
-        weight = _real_numbers(sample_weight, "sample_weight")
+        weight = _of_one_column(_real_numbers(sample_weight, "sample_weight"))
+        weight = np.full(len(y), weight) if weight.ndim == 0 else weight  # one for all rows
     if weight.shape != y.shape:
         raise ValueError(
             f"sample_weight must have one value per row ({len(y)}), got shape {weight.shape}"
@@ -118,7 +123,8 @@ def _real_numbers(values: Any, name: str) -> FloatArray:
 
 def _checked_weight(sample_weight: Any, y: FloatArray) -> FloatArray:
     if sample_weight is not None:
-        sample_weight = _real_numbers(sample_weight, "sample_weight")[()]  # one for all rows too
+        # One for all rows too.
+        sample_weight = _of_one_column(_real_numbers(sample_weight, "sample_weight"))[()]
         if not sample_weight.any():
             raise ValueError("sample_weight must have a positive sum, got zeros only")
     weight: FloatArray = _check_sample_weight(
@@ -140,6 +146,8 @@ def _weighted_rows(table: Table, y: FloatArray, weight: FloatArray, groups: Any)
 def rows_with_target(X: Any, y: Any, *, may_be_unknown: bool = False) -> tuple[Table, FloatArray]:
     """A table and a target of the same length."""
     table = open_table(X)
+    if y is None and may_be_unknown:
+        raise ValueError("y must hold the outcomes of the rows, got None")
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
     y = column_or_1d(_numbers(read_target(y), may_be_unknown), warn=True)
@@ -185,6 +193,8 @@ def eval_rows(eval_set: Any, schema: Schema, with_offset: bool = False) -> EvalR
     n_parts, parts = (3, "(X, y, offset)") if with_offset else (2, "(X, y)")
     if isinstance(eval_set, list) and len(eval_set) == 1:
         eval_set = eval_set[0]  # as LightGBM and XGBoost take it
+    if isinstance(eval_set, list) and eval_set and all(isinstance(s, tuple) for s in eval_set):
+        raise ValueError(f"eval_set must be one set {parts} of rows, got {len(eval_set)} of them")
     if not isinstance(eval_set, (tuple, list)) or len(eval_set) != n_parts:
         kind = "three" if with_offset else "a pair"
         raise TypeError(f"eval_set must be {kind} {parts}, got {type(eval_set).__name__}")
@@ -198,7 +208,9 @@ def eval_rows(eval_set: Any, schema: Schema, with_offset: bool = False) -> EvalR
 
 
 def _group_names(groups: Any, n: int) -> list[str]:
-    values = np.asarray(read_target(groups))
+    values = _of_one_column(np.asarray(read_target(groups)))
+    if values.dtype.kind == "O" and all(isinstance(value, Real) for value in values.tolist()):
+        values = np.array(values.tolist())  # 1 and 1.0 are one group here as in a list
     if values.ndim != 1 or len(values) != n:
         raise ValueError(f"groups must have one value per row ({n}), got shape {values.shape}")
     check_known("groups", values)
