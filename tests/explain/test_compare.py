@@ -1,6 +1,7 @@
 """Two models side by side: exact differences, and a paired test that knows chance from more."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from seplearn import TSLClassifier, TSLRegressor, datasets, explain
@@ -130,6 +131,8 @@ def test_views_of_classes_are_compared_without_outcomes():
     assert (explain.compare(*views, X).differences == 0.0).all()
     with pytest.raises(TypeError, match="first must be an estimator where y is given"):
         explain.compare(*views, X, y)
+    with pytest.raises(ValueError, match="got the score of one class of several"):
+        explain.compare(model.for_class("high"), model.for_class("low"), X)
 
 
 def test_signed_products_too():
@@ -156,7 +159,61 @@ def test_two_quantiles_have_no_loss_in_common(flats):
     X, y = flats
     options = {"n_stages": 0, "loss": "quantile", "early_stopping": False, "random_state": 0}
     low, high = (TSLRegressor(**options, quantile=q).fit(X[:400], y[:400]) for q in (0.1, 0.9))
-    there = explain.compare(low, high, X[400:], y[400:])
-    back = explain.compare(high, low, X[400:], y[400:])
-    assert there.loss == "mean squared error"
-    assert there.loss_difference == pytest.approx(-back.loss_difference)
+    result = explain.compare(low, high, X[400:], y[400:])
+    assert result.loss is None
+    assert result.p_value is None
+    assert len(result.scores) == 2
+    assert "smaller by" not in str(result)
+    again = explain.compare(high, high, X[400:], y[400:])
+    assert again.loss == "pinball loss"
+    assert again.p_value == 1.0
+    (only,) = again.sentences
+    assert (
+        only
+        == "The prediction of the second model is always that of the first model, over 200 rows."
+    )
+
+
+def test_one_row_tells_of_no_chance_and_offsets_are_said_to_be_left_out(pair, flats):
+    X, y = flats
+    one = explain.compare(*pair, X[400:401], y[400:401])
+    assert "which one row says nothing of" in str(one)
+    assert "p = " not in str(one)
+    assert "offsets" not in str(one)
+    added = explain.compare(pair[0], pair[1], X[400:], y[400:], offset=np.ones(200))
+    assert "over 200 rows, without the offsets, which errors have." in str(added)
+
+
+def test_each_model_may_read_the_table_in_its_own_way():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"code": rng.integers(1, 6, 300), "x": rng.normal(size=300)})
+    words = table.assign(code=[f"0{c}" for c in table["code"]])
+    y = table["code"].to_numpy() + table["x"]
+    options = {"early_stopping": False, "random_state": 0}
+    numbers = TSLRegressor(1, **options).fit(table, y)
+    levels = TSLRegressor(1, **options).fit(words, y)
+    result = explain.compare(numbers, levels, (table, words), y)
+    assert result.scores[1]["RMSE"] == levels.evaluate(words, y).rmse
+    np.testing.assert_array_equal(result.predictions[1], levels.predict(words))
+    with pytest.raises(ValueError, match="X must have the same rows for both models, got 300 and"):
+        explain.compare(numbers, levels, (table, words[1:]))
+
+
+def test_columns_that_are_numbered_are_compared_by_their_number():
+    X, y = datasets.masked_interaction(300, as_frame=True, random_state=0)
+    first = X.set_axis([0, 1, 2], axis=1)
+    options = {"early_stopping": False, "random_state": 0}
+    one = TSLRegressor(1, **options).fit(first, y)
+    turned = TSLRegressor(1, **options).fit(first[[2, 1, 0]], y)
+    result = explain.compare(one, turned, first)
+    shap = [explain.shapley(model, first, background=first).values for model in (one, turned)]
+    expected = np.abs(shap[1][:, ::-1] - shap[0]).mean(axis=0)
+    own = dict(zip(result.names, result.sizes, strict=True))
+    assert [own[name] for name in ("x0", "x1", "x2")] == pytest.approx(expected, abs=1e-12)
+    fewer = TSLRegressor(1, **options).fit(first[[2]], y)
+    assert set(explain.compare(one, fewer, first).names) == {"x0", "x1", "x2"}
+    three, other = (
+        TSLRegressor(1, **options).fit(first.set_axis([own, 1, 2], axis=1), y) for own in (3, 7)
+    )
+    seven = explain.compare(three, other, first.assign(**{"7": 0}).set_axis([3, 1, 2, 7], axis=1))
+    assert set(seven.names) == {"x0", "x1", "x2", "column 7"}

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import pyarrow as pa
 
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import class_views, of_several
@@ -71,7 +70,7 @@ def compare(
     given = [
         with_target(model, data, target, missing, offset_column(model, offset)) for model in models
     ]
-    features = _joined(given[0].features, given[1].features)
+    features = given[0].features, given[1].features  # each as its model reads the columns
     names = _names(first, second)
     y = given[0].y if wanted == (target or models[1].target_name_) else None
     if label is not None:
@@ -111,14 +110,6 @@ def _names(first: str, second: str) -> tuple[str, str]:
     return (first, second) if first != second else (f"{first} (first)", f"{second} (second)")
 
 
-def _joined(first: pa.Table, second: pa.Table) -> pa.Table:
-    """The columns of both models."""
-    for name in second.column_names:
-        if name not in first.column_names:
-            first = first.append_column(name, second.column(name))
-    return first
-
-
 def _text(result: Comparison) -> str:
     parts = [wrapped(sentence) for sentence in result.sentences]
     if result.scores is not None:
@@ -137,6 +128,8 @@ def _text(result: Comparison) -> str:
         [str(row), *(number(value) for value in result.predictions[:, row])]
         for row in result.worst[:5].tolist()
     ]
+    if not result.differences.any():
+        return "\n\n".join(parts)
     head = ("row", *(shortened(name, 24) for name in result.models))
     parts.append("Rows that differ most:\n\n" + table(head, worst, right=(0, 1, 2)))
     return "\n\n".join(parts)

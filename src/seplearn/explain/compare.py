@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from seplearn._errors import wrong_type
-from seplearn._numerals import number_text, percent
+from seplearn._numerals import count, number_text, percent
 from seplearn._rules import Interval
 from seplearn.explain.response import Response, response_of
 from seplearn.explain.result import Explanation
@@ -18,6 +19,8 @@ from seplearn.explain.sizes import shares
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.losses.base import mean_and_error
+from seplearn.losses.links import SOFTMAX
+from seplearn.losses.quantile import Quantile
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.reference import Reference
 from seplearn.table.columns import make_frame
@@ -52,7 +55,10 @@ class Comparison(Explanation):
         better, and its standard error.
     p_value : float or None
         How likely a difference at least as large is for models that are equally good: a paired
-        test over the rows, which must be others than those the models were fitted to.
+        test over the rows, which must be others than those the models were fitted to. None, as the
+        four before, where the models aim at different things, as two quantiles do.
+    without_offsets : bool
+        Whether predictions leave out offsets, which the scores have.
     names : tuple of str
         Features of either model, those first that make the models differ most.
     sizes : array of shape (p,)
@@ -96,6 +102,7 @@ class Comparison(Explanation):
     worst: IntArray
     worst_values: FloatArray
     curves: tuple[tuple[Response | None, Response | None], ...]
+    without_offsets: bool = False
 
     @property
     def differences(self) -> FloatArray:
@@ -107,9 +114,14 @@ class Comparison(Explanation):
     def sentences(self) -> tuple[str, ...]:
         """What there is to say, in words."""
         first, second = self.models
+        over = f"over {count(len(self.differences), 'row')}"
+        if self.without_offsets:
+            over += ", without the offsets, which errors have"
+        if not self.differences.any():
+            return (f"The {self.response} of {second} is always that of {first}, {over}.",)
         size = number_text(float(np.abs(self.differences).mean()), 3)
-        over = f"by {size} on average, over {len(self.differences):,} rows"
-        told = [f"The {self.response} of {second} differs from that of {first} {over}."]
+        by = f"by {size} on average, {over}"
+        told = [f"The {self.response} of {second} differs from that of {first} {by}."]
         if self.loss_difference is not None and self.p_value is not None:
             told.append(self._which_is_better())
         leading = [
@@ -125,11 +137,18 @@ class Comparison(Explanation):
     def _which_is_better(self) -> str:
         first, second = self.models
         difference, error = float(self.loss_difference or 0.0), float(self.loss_error or 0.0)
+        if difference == 0.0:
+            return f"The {self.loss} of both is the same."
         better = second if difference < 0 else first
+        size = number_text(abs(difference), 3)
+        if len(self.differences) == 1:
+            return (
+                f"The {self.loss} of {better} is smaller by {size}, which one row says nothing of."
+            )
         sure = "" if (self.p_value or 0.0) < _SURE else ", which may be chance"
-        size, spread = number_text(abs(difference), 3), number_text(error, 2)
         return (
-            f"The {self.loss} of {better} is smaller by {size} (standard error {spread}, paired "
+            f"The {self.loss} of {better} is smaller by {size} (standard error "
+            f"{number_text(error, 2)}, paired "
             f"over the rows; p = {number_text(self.p_value or 0.0, 2)}){sure}."
         )
 
@@ -183,8 +202,9 @@ def compare(
     ----------
     first, second : TSLRegressor, TSLClassifier, SepALSRegressor or ClassView
         Fitted, with the same link. They may have different features.
-    X : table
-        With the columns of both models; rows that neither was fitted to.
+    X : table, or a tuple of two
+        With the columns of both models; rows that neither was fitted to. A tuple has a table for
+        each model, of the same rows: where one reads as levels what the other reads as numbers.
     y : array-like of shape (n,), optional
         The target of these rows, NaN where it is not known.
     offset : array-like of shape (n,), or a tuple of two, optional
@@ -208,21 +228,28 @@ def compare(
     subjects = Subject.of(first), Subject.of(second)
     _check(subjects, models)
     Interval(0, whole=True).check("max_curves", max_curves)
-    codes = [subject.codes(X) for subject in subjects]
+    tables = tables_of_both(X)
+    codes = [subject.codes(own) for subject, own in zip(subjects, tables, strict=True)]
+    if len(codes[0]) != len(codes[1]):
+        raise ValueError(
+            f"X must have the same rows for both models, got {len(codes[0])} and {len(codes[1])}"
+        )
     sums = np.array([s.model.predict(c) for s, c in zip(subjects, codes, strict=True)])
     link = subjects[0].model.link
     predictions = link.inverse(sums)
-    names = tuple(dict.fromkeys([*subjects[0].names, *subjects[1].names]))
+    keys = _keys(subjects)
+    names = _names(subjects, keys)
     n = len(codes[0])
     some = np.arange(min(n, _MOST_ROWS)) * n // min(n, _MOST_ROWS)
     worst = np.argsort(-np.abs(predictions[1] - predictions[0]), kind="stable")[:_WORST_ROWS]
-    values = _shapley(subjects, codes, names, some, some)
+    values = _shapley(subjects, codes, keys, some, some)
     sizes = np.abs(values[1] - values[0]).mean(axis=0)
     order = np.argsort(-sizes, kind="stable")
-    far = _shapley(subjects, codes, names, worst, some)
-    scores, paired = (None, None) if y is None else _errors((first, second), X, y, offset)
+    far = _shapley(subjects, codes, keys, worst, some)
+    scores, paired = (None, None) if y is None else _errors((first, second), tables, y, offset)
     loss, difference, error, p_value = paired or (None, None, None, None)
     rows = [Reference(c[some], np.full(len(some), 1.0 / len(some))) for c in codes]
+    every = list(dict.fromkeys([*keys[0], *keys[1]]))
     return Comparison(
         models=(str(models[0]), str(models[1])),
         response=subjects[0].response,
@@ -237,7 +264,8 @@ def compare(
         importance=np.abs(values).mean(axis=1)[:, order],
         worst=worst,
         worst_values=(far[1] - far[0])[:, order],
-        curves=tuple(_curves(subjects, names[j], rows) for j in order[:max_curves]),
+        curves=tuple(_curves(subjects, keys, every[j], rows) for j in order[:max_curves]),
+        without_offsets=any(own is not None for own in _of_both(offset)),
         library=subjects[0].schema.library,
         quantity=subjects[0].quantity,
     )
@@ -247,6 +275,12 @@ def _check(subjects: tuple[Subject, Subject], models: Any) -> None:
     if not isinstance(models, (tuple, list)) or len(models) != 2 or models[0] == models[1]:
         raise wrong_type("models", "two different names", models)
     links = [subject.model.link for subject in subjects]
+    if SOFTMAX in links:
+        raise ValueError(
+            "first and second must predict the same thing, got the score of one class of several, "
+            "which has a meaning only beside the others: compare the log-odds between two classes, "
+            "for_class(label, against=another)"
+        )
     if links[0] is not links[1] or subjects[0].response != subjects[1].response:
         raise ValueError(
             "first and second must predict the same thing, got a model whose sum is the "
@@ -254,30 +288,56 @@ def _check(subjects: tuple[Subject, Subject], models: Any) -> None:
         )
 
 
+def tables_of_both(X: Any) -> tuple[Any, Any]:
+    """A table for each of two models: two of them, or the same for both."""
+    is_pair = isinstance(X, tuple) and len(X) == 2
+    return X if is_pair and all(len(getattr(own, "shape", ())) == 2 for own in X) else (X, X)
+
+
+_Keys = tuple[tuple[Hashable, ...], tuple[Hashable, ...]]
+
+
+def _keys(subjects: tuple[Subject, Subject]) -> _Keys:
+    """What the features of both models are known by, here."""
+    one, other = subjects[0].schema, subjects[1].schema
+    return one.keys_beside(other), other.keys_beside(one)
+
+
+def _names(subjects: tuple[Subject, Subject], keys: _Keys) -> tuple[str, ...]:
+    """Names of the features of either model, those of the first before those of the second.
+
+    Without names the models count their columns, and may have counted differently.
+    """
+    shown = dict(zip(keys[0], subjects[0].names, strict=True))
+    for key, name in zip(keys[1], subjects[1].names, strict=True):
+        shown.setdefault(key, f"column {key}" if name in subjects[0].names else name)
+    return tuple(shown.values())
+
+
 def _shapley(
     subjects: tuple[Subject, Subject],
     codes: list[Any],
-    names: tuple[str, ...],
+    keys: _Keys,
     rows: IntArray,
     background: IntArray,
 ) -> FloatArray:
     """Shapley values of some rows in both models, (2, n, p); zero where a model has no such one."""
-    place = {name: j for j, name in enumerate(names)}
-    out = np.zeros((2, len(rows), len(names)))
+    place = {key: j for j, key in enumerate(dict.fromkeys([*keys[0], *keys[1]]))}
+    out = np.zeros((2, len(rows), len(place)))
     weight = np.full(len(background), 1.0 / len(background))
     for k, subject in enumerate(subjects):
         against = Reference(codes[k][background], weight)
-        own = [place[name] for name in subject.names]
+        own = [place[key] for key in keys[k]]
         out[k][:, own] = values_at(subject.model, codes[k][rows], against)
     return out
 
 
 def _curves(
-    subjects: tuple[Subject, Subject], name: str, rows: list[Reference]
+    subjects: tuple[Subject, Subject], keys: _Keys, key: Hashable, rows: list[Reference]
 ) -> tuple[Response | None, Response | None]:
     found = [
-        response_of(subject, subject.names.index(name), own, 0.9) if name in subject.names else None
-        for subject, own in zip(subjects, rows, strict=True)
+        response_of(subject, known.index(key), own, 0.9) if key in known else None
+        for subject, known, own in zip(subjects, keys, rows, strict=True)
     ]
     return found[0], found[1]
 
@@ -290,7 +350,9 @@ def _of_both(offset: Any) -> tuple[Any, Any]:
     return offset, offset
 
 
-def _errors(models: tuple[Any, Any], X: Any, y: Any, offset: Any) -> tuple[Any, Any]:
+def _errors(
+    models: tuple[Any, Any], tables: tuple[Any, Any], y: Any, offset: Any
+) -> tuple[Any, Any]:
     """Scores of both, and the paired difference of their losses."""
     offsets = _of_both(offset)
     for name, model in zip(("first", "second"), models, strict=True):
@@ -298,12 +360,14 @@ def _errors(models: tuple[Any, Any], X: Any, y: Any, offset: Any) -> tuple[Any, 
             raise wrong_type(name, "an estimator where y is given", model)
     scores = tuple(
         _scores(model.evaluate(X, y, offset=own))
-        for model, own in zip(models, offsets, strict=True)
+        for model, X, own in zip(models, tables, offsets, strict=True)
     )
     losses = [model._loss for model in models]
+    if losses[0] != losses[1] and any(isinstance(own, Quantile) for own in losses):
+        return scores, None
     rows = [
         known_rows(X, model._outcomes(y), None, own)
-        for model, own in zip(models, offsets, strict=True)
+        for model, X, own in zip(models, tables, offsets, strict=True)
     ]
     sums = [
         m.model_.predict(m._codes_of(r.table)) + (0.0 if r.offset is None else r.offset)

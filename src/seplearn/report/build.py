@@ -9,8 +9,9 @@ import re
 from importlib.resources import files
 from typing import Any
 
+from seplearn._errors import wrong_type
 from seplearn._files import check_target, replaced
-from seplearn.explain.compare import Comparison, compare
+from seplearn.explain.compare import Comparison, compare, tables_of_both
 from seplearn.explain.stability import Stability
 from seplearn.explain.subject import Subject
 from seplearn.report.comparison import comparison_content
@@ -118,7 +119,17 @@ def report_html(
     by: str | None = None,
     stability: Stability | None = None,
 ) -> str:
-    """The page as text; see :func:`write_report`.
+    """The page that :func:`write_report` writes, as text.
+
+    Parameters
+    ----------
+    model, X, y, offset, title, n_rows, random_state, by, stability
+        As in :func:`write_report`.
+
+    Returns
+    -------
+    str
+        HTML with all that it needs.
 
     Examples
     --------
@@ -128,6 +139,7 @@ def report_html(
     >>> report.report_html(model, title="Rents", n_rows=10).count("<title>Rents")
     1
     """
+    _check_title(title)
     content = page_content(model, X, y, offset, title, n_rows, random_state, by, stability)
     return _page("page.html", content, _SCRIPTS, {"origin": _origin(model)})
 
@@ -154,8 +166,9 @@ def write_comparison(
         Fitted, or loaded from files.
     path : str or path
         Where to; written beside its place first and then moved there.
-    X : table
-        Rows that neither model was fitted to, with the columns of both.
+    X : table, or a tuple of two
+        Rows that neither model was fitted to, with the columns of both; a tuple has a table of
+        these rows for each model.
     y : array-like of shape (n,), optional
         The target of these rows, NaN where it is not known.
     offset : array-like of shape (n,), or a tuple of two, optional
@@ -184,8 +197,10 @@ def write_comparison(
     True
     """
     check_target(path)
+    _check_title(title)
     comparison = compare(first, second, X, y, offset=offset, models=models)
-    content = comparison_content(comparison, Subject.of(first), X, title)
+    own, _ = tables_of_both(X)
+    content = comparison_content(comparison, Subject.of(first), own, title)
     text = _page("compare.html", content, _COMPARISON_SCRIPTS)
     with replaced(path) as file:
         file.write(text.encode("utf-8"))
@@ -217,6 +232,11 @@ def _origin(model: Any) -> str:
         f"<dt>{_escaped(what)}</dt>\n<dd>{_escaped(text)}</dd>"
         for what, text in told_provenance(model)
     )
+
+
+def _check_title(title: Any) -> None:
+    if title is not None and not isinstance(title, str):
+        raise wrong_type("title", "a text", title)
 
 
 def _escaped(text: str) -> str:
