@@ -308,7 +308,7 @@ def test_explain_says_what_would_change_it(files):
         change.prediction for change in expected.changes
     ]
     drawn = run(*call, "--fixed", "area").stdout
-    assert f"For a {expected.wanted} one of these would do." in " ".join(drawn.split())
+    assert f"For {expected.goal} one of these would do." in " ".join(drawn.split())
     assert expected.changes[0].texts[0] in drawn
     far = run(*call[:-1], "1e9").stdout
     assert "No change of one or two features" in far

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from seplearn import TSLClassifier, TSLRegressor, datasets, explain
+from seplearn.table.columns import open_table
 from tests.explained import NAMES, QUICK, every_case, joint, table, weighted_polars
 
 
@@ -174,7 +175,34 @@ def test_a_probability_or_a_class_of_two(classes):
         assert turned.wanted == "class True"
         for change in turned.changes:
             assert model.predict(with_values(X, row, change))[0]
+            assert change.prediction == model.predict_proba(with_values(X, row, change))[0, 1]
+        assert f"For the class True (probability of True: now {turned.prediction:.4g})" in str(
+            turned
+        )
     assert explain.counterfactual(model, X, row, target=False).is_reached
+    sure = int(np.argmax(model.predict_proba(X)[:, 1]))
+    back = explain.counterfactual(model, X, sure, target=False)
+    assert back.response == "probability of False"
+    assert back.prediction == pytest.approx(model.predict_proba(X)[sure, 0], rel=1e-9)
+    assert back.changes
+    for change in back.changes:
+        shown = model.predict_proba(with_values(X, sure, change))[0, 0]
+        assert shown == pytest.approx(change.prediction, rel=1e-9)
+
+
+def test_whole_numbers_stay_whole():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(18, 90, 600), "size": rng.uniform(0, 1, 600)})
+    y = np.abs(X["age"] - 50) + 10 * X["size"]
+    model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0).fit(X, y)
+    for row in range(5):
+        for change in explain.counterfactual(model, X, row, target=15).changes:
+            for name, value in zip(change.names, change.after, strict=True):
+                assert name != "age" or (value == int(value) and 18 <= value <= 89)
+    (curve,) = (c for c in model.model_.bins.axes if c.describe().range == (18.0, 89.0))
+    middles = curve.describe().values[:-1]
+    assert (middles == np.rint(middles)).all()
+    assert (curve.codes(open_table(middles[:, None]), 0) == np.arange(len(middles))).all()
 
 
 def test_one_of_several_classes(classes):
@@ -227,7 +255,7 @@ def test_the_view_of_one_class_against_another(classes):
         ({"target": True}, "target must be a finite number"),
         ({"target": [1.0, 2.0]}, "target must be a number or a class, got"),
         ({"target": None}, "target must be a number or a class, got None"),
-        ({"fixed": "nobody"}, "feature must be one of"),
+        ({"fixed": "nobody"}, "fixed must be one of"),
         ({"row": 400}, "row must be an integer from 0 to 399"),
         ({"max_changes": 0}, "max_changes must be an integer >= 1"),
     ],

@@ -146,6 +146,16 @@ def test_main_effects_stand_beside_the_stages():
     np.testing.assert_allclose(heights, [parts.effects_mean_size, *parts.mean_size])
 
 
+def test_a_local_explanation_in_a_small_place_is_the_waterfall():
+    figure = Figure(figsize=(12, 4))
+    small, large = figure.subplots(1, 2), Figure(figsize=(14, 4)).subplots()
+    result = explain.local(fitted(), table(), 3)
+    result.plot(ax=small[0])
+    assert len(figure.axes) == 2
+    result.plot(ax=large)
+    assert len(large.figure.axes) >= 3
+
+
 def test_local_explanations_of_other_stages():
     adds = explain.local(one_branch(), table(), 0).plot()
     assert "one product: always adds" in words(adds.axes[2])

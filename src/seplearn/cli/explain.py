@@ -213,7 +213,7 @@ def _changes_text(result: Counterfactual) -> str:
     ]
     head = ["change", shortened(result.response), "size"]
     said = (
-        f"For a {result.wanted} one of these would do. How large a change is, is counted in the "
+        f"For {result.goal} one of these would do. How large a change is, is counted in the "
         "training rows between the values."
     )
     return f"{wrapped(said)}\n\n{text_table(head, rows, right=(1, 2))}"

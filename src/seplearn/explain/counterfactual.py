@@ -20,7 +20,7 @@ from seplearn.explain.result import Explanation
 from seplearn.explain.sizes import middle_ranks
 from seplearn.explain.subject import Subject, check_position
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from seplearn.losses.links import class_shares
+from seplearn.losses.links import Link, class_shares
 from seplearn.model.classes import ClassModels
 from seplearn.model.model import SeparationModel
 from seplearn.model.reading import brief, read_curves
@@ -89,9 +89,10 @@ class Counterfactual(Explanation):
     names, values : tuple of str
         The features and the row's values.
     response : str
-        What is predicted: "prediction", or "probability of" a class.
+        What is predicted: "prediction", or "probability of" a class, the one that is wanted if a
+        class is.
     prediction : float
-        Of the row as it is.
+        That of the row as it is.
     wanted : str
         The goal in words.
     is_reached : bool
@@ -129,22 +130,34 @@ class Counterfactual(Explanation):
         if not self.changes:
             return self.why_none
         now = f"now {number_text(self.prediction, 4)}"
+        if self.is_of_a_class:
+            now = f"{self.response}: {now}"
         lines = [
             f"{' and '.join(change.texts)}: {number_text(change.prediction, 4)}"
             for change in self.changes
         ]
-        return "\n".join([f"For a {self.wanted} ({now}) one of these would do:", *lines])
+        return "\n".join([f"For {self.goal} ({now}) one of these would do:", *lines])
+
+    @property
+    def is_of_a_class(self) -> bool:
+        """Whether a class is wanted, not a number."""
+        return self.wanted.startswith("class ")
+
+    @property
+    def goal(self) -> str:
+        """The goal with its article."""
+        return f"{'the' if self.is_of_a_class else 'a'} {self.wanted}"
 
     @property
     def why_none(self) -> str:
         """Why there are no changes; empty where there are some."""
         if self.is_reached:
-            return f"It is a {self.wanted} already: nothing has to change."
+            return f"It is {self.goal} already: nothing has to change."
         if self.changes:
             return ""
         return (
-            "No change of one or two features, within what training rows had, makes it a "
-            f"{self.wanted}."
+            "No change of one or two features, within what training rows had, makes it "
+            f"{self.goal}."
         )
 
     def _columns(self) -> dict[str, Any]:
@@ -201,7 +214,7 @@ def counterfactual(
         is to be the likeliest, or the probability of ``of_class``. Offsets are left out.
     of_class : a class, optional
         Of a classifier of more than two classes: the one whose probability ``target`` is.
-    fixed : str, int or several
+    fixed : str, int or several, optional
         Features that stay as they are.
     max_changes : int
         The smallest are given, this many at most. Pairs are looked at among the 40 features that
@@ -220,8 +233,8 @@ def counterfactual(
     """
     subject, models = _sums_of(model)
     Interval(1, whole=True).check("max_changes", max_changes)
-    no_fixed = not isinstance(fixed, (str, int, np.integer)) and len(fixed) == 0
-    kept = () if no_fixed else subject.features(fixed)
+    no_fixed = fixed is None or (hasattr(fixed, "__len__") and len(fixed) == 0 and fixed != "")
+    kept = () if no_fixed else subject.features(fixed, "fixed")
     table = open_table(X)
     columns = subject.schema.columns_in(table, subject.owner)
     row = check_position("row", row, table.n_rows, " (a position, not a label of an index)")
@@ -283,11 +296,20 @@ def _goal(model: Any, subject: Subject, target: Any, of_class: Any, now: FloatAr
 
     if target in labels:
         place = labels.index(target)
-        wanted = f"class {brief(str(labels[place]))}"
-        reached = np.greater if place == 1 else np.less_equal
-        return _Goal(subject.response, wanted, lambda sums: reached(sums[0], 0.0), prediction)
+        return _goal_of_two(labels[place], place == 1, subject.model.link)
     number = _checked(target, subject.model.link.name, labels)
     return _at_least_or_most(number, subject.response, prediction, now)
+
+
+def _goal_of_two(label: Any, is_second: bool, link: Link) -> _Goal:
+    """That a class is the likelier of two; the sum is the log-odds of the second."""
+    sign = 1.0 if is_second else -1.0
+    reached = np.greater if is_second else np.less_equal
+    name = brief(str(label))
+    return _Goal(
+        f"probability of {name}", f"class {name}", lambda sums: reached(sums[0], 0.0),
+        lambda sums: link.inverse(sign * sums[0]),
+    )  # fmt: skip
 
 
 def _goal_of_several(labels: list[Any], target: Any, of_class: Any, now: FloatArray) -> _Goal:
@@ -343,7 +365,7 @@ class _Search:
         values: list[Any],
         fixed: tuple[int, ...],
     ) -> None:
-        self._subject, self._models, self._goal = subject, models, goal
+        self._subject, self._models, self.goal = subject, models, goal
         self._codes, self._values = codes, values
         bins = subject.model.bins
         curves = (read_curves(one.stages, one.effects, one.bins) for one in models)
@@ -359,7 +381,7 @@ class _Search:
         for j, bins in self._others.items():
             along = np.array([sums_along(model, self._codes, j)[0] for model in self._models])
             reach[j] = float(np.ptp(along[:, bins], axis=1).max()) if len(bins) else 0.0
-            best = _smallest(self._goal.reached(along[:, bins]), self._costs[j])
+            best = _smallest(self.goal.reached(along[:, bins]), self._costs[j])
             alone[j] = math.inf if best is None else float(self._costs[j][best])
             if best is not None:
                 yield self._change((j,), (int(bins[best]),))
@@ -385,7 +407,7 @@ class _Search:
                 sums_over_pair(model, self._codes, (j, k), (first[part], second))
                 for model in self._models
             ]
-            best = _smallest(self._goal.reached(np.array(sums)) & (costs < below), costs)
+            best = _smallest(self.goal.reached(np.array(sums)) & (costs < below), costs)
             if best is not None:
                 a, b = np.unravel_index(best, costs.shape)
                 below = float(costs[a, b])
@@ -408,7 +430,7 @@ class _Search:
             before=before,
             after=tuple(map(_value_in, axes, bins, before)),
             sizes=sizes,
-            prediction=float(self._goal.prediction(sums)[0]),
+            prediction=float(self.goal.prediction(sums)[0]),
         )
 
 
@@ -454,6 +476,9 @@ def _value_in(axis: AxisDescription, b: int, before: Any) -> Any:
     if axis.has_few_values or axis.range is None:
         return middle
     low, high = max(axis.lower[b], axis.range[0]), min(axis.upper[b], axis.range[1])
+    whole = _whole_in(axis, before, low, high, b)
+    if whole is not None:
+        return whole
     near, away = (low, 1.0) if before < low else (high, -1.0) if before >= high else (middle, 1.0)
     if not math.isfinite(near):
         return middle
@@ -465,3 +490,11 @@ def _value_in(axis: AxisDescription, b: int, before: Any) -> Any:
             if low <= short <= high and axis.lower[b] <= short < axis.upper[b]:
                 return short
     return middle
+
+
+def _whole_in(axis: AxisDescription, before: Any, low: float, high: float, b: int) -> float | None:
+    """The whole number in a range that is nearest to a whole number; None if there is none."""
+    if not (math.isfinite(low) and math.isfinite(high) and float(before).is_integer()):
+        return None
+    whole = float(min(max(before, math.ceil(low)), math.floor(high)))
+    return whole if low <= whole <= high and axis.lower[b] <= whole < axis.upper[b] else None

@@ -19,6 +19,7 @@ from seplearn.model.reference import Reference
 from seplearn.table.binning import Axis
 from seplearn.table.columns import make_frame, open_table
 
+_SHOWN_VALUES = 10
 _BLOCK = 10_000  # rows at a time, each in as many copies as the feature has bins
 
 
@@ -159,7 +160,7 @@ def response_of(
         feature=j,
         name=subject.names[j],
         axis=fitted.bins.axes[j],
-        frequencies=fitted.bins.frequencies[fitted.bins.axis(j)],
+        frequencies=fitted.bins.frequencies[fitted.bins.axis(j)].copy(),
         response=subject.response,
         average=average,
         mean=float(fitted.link.inverse(fitted.predict(rows.codes)) @ rows.weight),
@@ -195,8 +196,11 @@ def _bin_of(subject: Subject, j: int, value: Any) -> int:
         code = int(axis.codes(open_table(make_frame({subject.names[j]: [value]})), 0)[0])
     except (TypeError, ValueError) as error:
         raise type(error)(f"base must be a value of {subject.names[j]!r}: {error}") from error
-    if subject.model.bins.frequencies[subject.model.bins.axis(j)][code] == 0.0:
-        known = ", ".join(axis.describe().labels[:10])
+    frequencies = subject.model.bins.frequencies[subject.model.bins.axis(j)]
+    if frequencies[code] == 0.0:
+        labels = axis.describe().labels
+        had = [label for label, share in zip(labels, frequencies, strict=True) if share > 0.0]
+        known = ", ".join([*had[:_SHOWN_VALUES], *["..."] * (len(had) > _SHOWN_VALUES)])
         raise ValueError(
             f"base must be a value of {subject.names[j]!r} that training rows had ({known}), got "
             f"{value!r}"

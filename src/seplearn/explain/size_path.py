@@ -75,8 +75,8 @@ class SizeChoice(Explanation):
             return f"; the model averages several such, {count(self.n_stages, 'stage')} in all"
         if self.n_stages == 0 < taken:
             return (
-                "; none is left: one of a single feature becomes its main effect, one that says "
-                "nothing is dropped"
+                "; the finished model has no stage all the same, as those of a single feature "
+                "became main effects and those that came to say nothing were dropped"
             )
         if self.n_stages < taken:
             return (

@@ -117,7 +117,7 @@ class Subject:
             raise out_of_range("stages", "one or more distinct stages", list(stages))
         return chosen
 
-    def feature(self, feature: Any) -> int:
+    def feature(self, feature: Any, argument: str = "feature") -> int:
         """A feature given by name or by position."""
         if isinstance(feature, str) and feature in self.names:
             return self.names.index(feature)
@@ -127,16 +127,17 @@ class Subject:
         more = ", ..." if len(self.names) > _SHOWN_NAMES else ""
         rule = f"one of {shown}{more} or a position from 0 to {len(self.names) - 1}"
         raise ValueError(
-            f"feature must be {rule}, got {feature!r}{did_you_mean(feature, self.names)}"
+            f"{argument} must be {rule}, got {feature!r}{did_you_mean(feature, self.names)}"
         )
 
-    def features(self, features: Any) -> tuple[int, ...]:
+    def features(self, features: Any, argument: str = "features") -> tuple[int, ...]:
         """Distinct features, given one or several."""
         if isinstance(features, str) or not hasattr(features, "__iter__"):
             features = [features]
-        chosen = tuple(self.feature(feature) for feature in features)
+        one = argument.removesuffix("s")
+        chosen = tuple(self.feature(feature, one) for feature in features)
         if not chosen or len(set(chosen)) < len(chosen):
-            raise out_of_range("features", "one or more distinct features", list(features))
+            raise out_of_range(argument, "one or more distinct features", list(features))
         return chosen
 
     def codes(self, X: Any) -> CodeArray:

@@ -38,7 +38,7 @@ def plot_counterfactual(result: Counterfactual, ax: Any = None, *, max_changes: 
     shown = result.changes[: max(1, max_changes)]
     axes, drawn = panels(ax, 1, 1, (7.2, 1.4 + 0.42 * max(len(shown), 1)))
     panel = axes[0, 0]
-    panel.set_title(f"for a {short(result.wanted, 60)}; now {_now(result)}", fontsize=10)
+    panel.set_title(f"for {short(result.goal, 60)}; now {_now(result)}", fontsize=10)
     if not shown:
         words = "it is there already" if result.is_reached else "no change of one or two suffices"
         panel.text(0.5, 0.5, words, ha="center", transform=panel.transAxes, fontsize=9)

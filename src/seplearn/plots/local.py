@@ -30,6 +30,7 @@ from seplearn.plots.style import (
 from seplearn.plots.surface import signed_norm
 
 _MOST_REMARKS = 5
+_ROOM = 9.0  # inches that three panels need
 _LETTER = 0.02  # width of a letter in a bar, in widths of the panel
 _STRONG_TILT = 2.0  # one product is then 50 times the other: nothing is left to turn
 
@@ -53,7 +54,8 @@ def plot_local(
     local : LocalExplanation
         What :func:`seplearn.explain.local` returns.
     ax : Axes, optional
-        Its place is taken by the panels; without it there is a new figure.
+        Its place is taken by the panels, or by the waterfall alone where it is narrower than nine
+        inches; without it there is a new figure.
     max_stages : int
         The largest contributions are shown one by one, the others together.
     max_features : int
@@ -74,10 +76,15 @@ def plot_local(
     named = order[:max_stages]
     steps = _steps(local, order, max_stages, max_features)
     rows = len(steps) + 1
-    axes, shown = panels(ax, 1, 3, (13.5, 1.7 + 0.36 * rows), width_ratios=(1.25, 1, 1.1))
+    if ax is not None and ax.get_window_extent().width < _ROOM * ax.get_figure().dpi:
+        axes, shown = panels(ax, 1, 1, (5.5, 1.7 + 0.36 * rows))
+    else:
+        axes, shown = panels(ax, 1, 3, (13.5, 1.7 + 0.36 * rows), width_ratios=(1.25, 1, 1.1))
     _waterfall(axes[0, 0], local, steps)
     remarks = [f"{short(name)}: {text}" for name, text in local.remarks.items()]
     axes[0, 0].set_xlabel("\n".join(remarks[:_MOST_REMARKS]), fontsize=7, color=QUIET)
+    if axes.shape[1] == 1:
+        return shown
     if len(named):
         features = _loudest(local, named, max_features)
         _backbone_shares(axes[0, 1], local, named, features, tolerance)
