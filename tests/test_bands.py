@@ -90,5 +90,7 @@ def test_one_rule_for_the_level_of_every_band(fitted, level):
 def test_what_needs_replicates_says_so(fitted):
     _, X, y = fitted
     bare = TSLRegressor(n_stages=1, early_stopping=False).fit(X, y)
-    with pytest.raises(ValueError, match=r"predict_interval\(kind='mean'\) needs bootstrap"):
-        bare.predict_interval(X, kind="mean")
+    constant = TSLRegressor(n_stages=1, early_stopping=False).fit(X, np.full(len(X), 3.0))
+    for model in (bare, constant):
+        with pytest.raises(ValueError, match=r"predict_interval\(kind='mean'\) needs bootstrap"):
+            model.predict_interval(X, kind="mean")

@@ -50,6 +50,48 @@ def bins_of(model, feature, values):
     return X
 
 
+def test_an_edit_is_of_the_model_it_began_with():
+    X, y = table()
+    model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0).fit(X, y)
+    edit, before = model.edit().flatten(0), model.predict(X)
+    expected = model.edit().flatten(0).apply(reason="r").predict(X)
+    other = X.iloc[:, :2].set_axis(["p", "q"], axis=1)
+    model.fit(other, 100.0 * np.asarray(y))
+    edited = edit.apply(reason="r")
+    np.testing.assert_array_equal(edited.predict(X), expected)
+    assert edited.feature_names_in_.tolist() == list(X)
+    assert (before != expected).any()
+
+
+def test_a_record_is_not_changed_by_who_reads_it():
+    edited = fitted().edit().clip("area", (-1, 100)).apply(reason="r")
+    edited.to_dict()["edits"][0]["arguments"]["limits"][0] = 99
+    edited.edits_[0].to_plain()["arguments"]["limits"][0] = 99
+    assert edited.edits_[0].arguments["limits"] == [-1.0, 100.0]
+
+
+def test_what_changes_nothing_is_said_to_change_nothing():
+    X, _ = table()
+    model = fitted()
+    once = model.edit().make_monotone("area", 1).apply(reason="r")
+    assert (
+        str(once.edit().make_monotone("area", 1).effect(X))
+        == f"None of {len(X):,} predictions changes."
+    )
+
+
+def test_a_model_with_offsets_is_recalibrated_with_offsets():
+    X, y = table()
+    added = np.linspace(0.0, 1.0, len(X))
+    options = {"n_stages": 1, "early_stopping": False, "random_state": 0}
+    model = TSLRegressor(**options).fit(X, y + added, offset=added)
+    with pytest.raises(
+        ValueError, match="offset must be given to recalibrate: the model was fitted"
+    ):
+        model.edit().recalibrate(X, y)
+    assert model.edit().recalibrate(X, y + added, offset=added).apply(reason="r").edits_
+
+
 def test_a_flat_curve_says_nothing_and_the_mean_stays():
     X, _ = table()
     model = fitted(main_effects=False)

@@ -155,6 +155,55 @@ def test_constraints_stay_only_if_all_models_have_them():
     assert merge([one, one]).monotonic_cst == {"x": 1}
     assert merge([one, other]).monotonic_cst is None
     assert one.monotonic_cst == {"x": 1}
+    as_list = TSLRegressor(**QUICK, monotonic_cst=[1, 1, 0, 0, 0]).fit(X, y)
+    assert merge([one, as_list]).monotonic_cst == {"x": 1}
+    made = other.edit().make_monotone("x", 1).make_monotone("n", -1).apply(reason="known")
+    both = merge([one, made])
+    assert both.monotonic_cst == {"x": 1}
+    turned = both.edit().make_monotone("n", 1).apply(reason="free in the first")
+    along = pd.DataFrame([X.iloc[0]] * 7).assign(n=range(7))
+    assert np.diff(turned.predict(along)).min() >= 0.0
+    with pytest.raises(ValueError, match="direction must agree with monotonic_cst"):
+        both.edit().make_monotone("x", -1)
+    arrays = X[["x", "n"]].to_numpy()
+    nameless = TSLRegressor(**QUICK, monotonic_cst=[0, 1]).fit(arrays, y)
+    assert merge([nameless, nameless]).monotonic_cst == [0, 1]
+
+
+def test_offsets_constants_and_targets_of_the_parts_are_not_forgotten(tmp_path):
+    X, y = tables()[0][["x", "n"]], pd.Series(target(tables()[0]), name="rent")
+    added = np.linspace(0.0, 1.0, len(X))
+    plain, free = (TSLRegressor(**QUICK, fit_intercept=c).fit(X, y) for c in (True, False))
+    offset = TSLRegressor(**QUICK).fit(X, y + added, offset=added)
+    assert merge([free, plain]).fit_intercept is True
+    assert merge([free, free]).fit_intercept is False
+    with pytest.raises(ValueError, match="same answer to whether rows had offsets, got True and"):
+        merge([offset, plain])
+    both = merge([offset, offset])
+    both.save(tmp_path / "m.tsl")
+    for one in (both, load_model(tmp_path / "m.tsl"), merge([both, both])):
+        with pytest.warns(
+            UserWarning, match="the model was fitted with offsets and none are given"
+        ):
+            one.evaluate(X, y)
+    with pytest.warns(UserWarning, match="models of different targets are averaged: 'rent', 'x'"):
+        merge([plain, TSLRegressor(**QUICK).fit(X, y.rename("x"))])
+
+
+def test_columns_that_are_only_numbered_must_be_the_same():
+    X, y = tables()[0][["x", "n"]].set_axis([0, 1], axis=1), target(tables()[0])
+    one, turned = TSLRegressor(**QUICK).fit(X, y), TSLRegressor(**QUICK).fit(X[[1, 0]], y)
+    with pytest.raises(ValueError, match=r"same features in the same order, got \(0, 1\) and \(1,"):
+        merge([one, turned])
+    array = TSLRegressor(**QUICK).fit(X.to_numpy(), y)
+    np.testing.assert_allclose(
+        merge([one, array]).predict(X), 0.5 * one.predict(X) + 0.5 * array.predict(X), rtol=1e-9
+    )
+    again = TSLRegressor(**QUICK, warm_start=True).fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"columns of the fit that warm_start goes on from, \[0, 1"
+    ):
+        again.set_params(n_stages=3).fit(X[[1, 0]], y)
 
 
 def test_models_without_rows_are_merged_without_rows():
@@ -170,6 +219,7 @@ def test_what_cannot_be_averaged_is_refused():
     coded = TSLRegressor(**QUICK).fit(X.assign(place=np.arange(len(X)) % 7), y)
     two = pair("two classes")[0]
     words = TSLClassifier(**QUICK).fit(X, np.where(y > 0, "yes", "no"))
+    balanced = TSLClassifier(**QUICK, class_weight="balanced").fit(X, y > 0)
     for models, told in (
         ([first], "models must be two or more"),
         ([first, counts], r"models must have the same loss, got \('squared_error', 'identity'\)"),
@@ -177,6 +227,7 @@ def test_what_cannot_be_averaged_is_refused():
         ([first, fewer], "models must have the same features in the same order"),
         ([first, coded], "models must have the same kinds of features"),
         ([two, words], "models must have the same classes"),
+        ([two, balanced], "models must have the same class_weight, got None and 'balanced'"),
         ([first, TSLRegressor()], "not fitted"),
     ):
         with pytest.raises(ValueError, match=told):

@@ -391,6 +391,17 @@ def test_the_size_is_chosen_by_the_log_loss_of_held_out_rows(data):
         TSLClassifier(**options).fit(X, words(y), eval_set=X)
 
 
+def test_labels_of_objects_are_those_they_are(data):
+    X, y = data
+    plain = TSLClassifier(**QUICK).fit(X, y > 0)
+    objects = TSLClassifier(**QUICK).fit(X, pd.Series(y > 0, dtype=object))
+    np.testing.assert_array_equal(plain.predict_proba(X), objects.predict_proba(X))
+    whole = TSLClassifier(**QUICK).fit(X, np.where(y > 0, 7, 3).astype(object))
+    assert whole.classes_.tolist() == [3, 7]
+    with pytest.raises(ValueError, match="y must not have missing labels; evaluate leaves such"):
+        whole.score(X, np.where(y > 0, 7.0, np.nan))
+
+
 def test_no_rows_to_evaluate_are_refused(data, fitted):
     with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
         fitted.evaluate(data[0], [])

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
+from sklearn.base import clone
 from sklearn.metrics import mean_gamma_deviance, mean_pinball_loss, mean_poisson_deviance
 
 from seplearn import SepALSRegressor, TSLRegressor, datasets, explain, load_model, plots
@@ -430,8 +431,13 @@ def test_lambda_are_refitted_to_what_offsets_leave():
     model = TSLRegressor(**QUICK, main_effects=False).fit(X, y + offset, offset=offset)
     small = model.select_stages([0], X, y + offset, offset=offset)
     np.testing.assert_allclose(
-        small.predict(X), model.select_stages([0], X, y).predict(X), rtol=1e-9, atol=1e-9
-    )
+        small.predict(X),
+        model.select_stages([0], X, y, offset=np.zeros(300)).predict(X),
+        rtol=1e-9, atol=1e-9,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="offset must be given to fit lambda to these rows"):
+        model.select_stages([0], X, y)
+    assert str(small.edits_[0]) == "select_stages(stages=[0], n_rows=300): a part of the model"
     with pytest.raises(ValueError, match="offset must come with X and y"):
         model.select_stages([0], offset=offset)
 
@@ -456,12 +462,27 @@ def test_evaluations_have_the_deviance_and_are_kept_with_the_model(insured, coun
     counted.evaluation_ = None
 
 
-def test_an_evaluation_by_another_loss_than_that_of_the_fit_is_refused(amounts):
+def test_a_loss_set_after_the_fit_is_that_of_the_next_fit(amounts, tmp_path):
     X, y = amounts
-    model = TSLRegressor(**QUICK | {"n_stages": 1}).fit(X, y)
-    assert model.evaluate(X, y).scores == {}
-    with pytest.raises(ValueError, match="loss must be what the model was fitted with"):
-        model.set_params(loss="gamma").evaluate(X, y)
+    options = QUICK | {"n_stages": 1, "loss": "quantile", "quantile": 0.5}
+    model = TSLRegressor(**options).fit(X, y)
+    told, said = model.evaluate(X, y).scores, str(explain.summary(model))
+    other = clone(model).set_params(quantile=0.9)
+    model.set_params(quantile=0.9)
+    changed = model.edit().flatten(0).apply(reason="r")
+    model.save(tmp_path / "m.tsl")
+    loaded = load_model(tmp_path / "m.tsl")
+    assert told == model.evaluate(X, y).scores == loaded.evaluate(X, y).scores
+    assert said == str(explain.summary(model))
+    assert "0.5 quantile" in said
+    assert changed._loss == loaded._loss == model._loss
+    assert loaded.quantile == 0.5
+    assert model.quantile == 0.9
+    np.testing.assert_array_equal(model.fit(X, y).predict(X), other.fit(X, y).predict(X))
+    assert model.evaluate(X, y).scores != told
+    counted = TSLRegressor(**QUICK | {"n_stages": 1, "loss": "poisson"}).fit(X, y)
+    deviance = counted.evaluate(X, y).scores
+    assert counted.set_params(loss="gamma").evaluate(X, y).scores == deviance
 
 
 def test_the_papers_estimators_say_that_they_are_for_numbers(amounts):

@@ -1,13 +1,16 @@
 """Main effects: the additive part of a model, and models that have nothing else."""
 
+import dataclasses
+import json
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import TSLRegressor, explain, load_model
+from seplearn import TSLRegressor, datasets, explain, load_model
 from seplearn.model.edit import scaled
+from seplearn.table.binning import CategoricalAxis, NumericAxis
 from tests import naive_explain as naive
 from tests.explained import (
     CASES,
@@ -123,7 +126,7 @@ def test_models_without_main_effects_have_none_to_show():
     for name, make in CASES.items():
         if make in (main_effects, effects_by_hand):
             continue
-        with pytest.raises(ValueError, match="model has no main effects; fit TSLRegressor with"):
+        with pytest.raises(ValueError, match="model has no main effects: none were fitted, or"):
             explain.main_effects(make().subject)
         assert not explain.partial_dependence(make().subject, 0).effects.any(), name
     assert "main_effects" not in explain.partial_dependence(joint().subject, 0).frame()
@@ -237,3 +240,31 @@ def test_monotone_main_effects_stay_monotone(tmp_path):
     model = TSLRegressor(**options).fit(X, y)
     values = explain.main_effects(model).values[0][:-1]
     assert (np.diff(values) >= 0).all()
+
+
+def test_what_an_explanation_holds_is_no_part_of_the_model():
+    X, y = datasets.rents(300, random_state=0)
+    model = TSLRegressor(
+        n_stages=1, main_effects=True, early_stopping=False, loss="gamma", random_state=0
+    ).fit(X, y)
+    before = model.to_dict()
+    results = [
+        explain.main_effects(model), explain.partial_dependence(model, 0), explain.ice(model, 0, X=X),
+        explain.curves(model, 0), explain.response(model, 0), explain.card(model, "area"),
+        explain.tilt(model, 0),
+    ]  # fmt: skip
+    for array in arrays_in(results):
+        array[...] = 7
+    assert json.dumps(model.to_dict()) == json.dumps(before)
+
+
+def arrays_in(value):
+    """All arrays of numbers in results, but for the bins, which are the model's."""
+    if isinstance(value, np.ndarray):
+        yield from [value] if value.flags.writeable and value.dtype.kind in "fi" else []
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from arrays_in(one)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, (NumericAxis, CategoricalAxis)):
+        for field in dataclasses.fields(value):
+            yield from arrays_in(getattr(value, field.name))

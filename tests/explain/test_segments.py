@@ -102,6 +102,14 @@ def test_other_losses_have_their_own_measure():
     found = explain.segments(exposed, X, counts, offset=np.ones(600))
     assert found.measure == "Poisson deviance"
     assert abs(found.residual).max() < 3
+    for compared in (
+        lambda: explain.segments(exposed, X, counts),
+        lambda: exposed.score(X, counts),
+    ):
+        with pytest.warns(
+            UserWarning, match="the model was fitted with offsets and none are given"
+        ):
+            compared()
     plain = SepALSRegressor().fit(X, y)
     assert explain.segments(plain, X, y).measure == "RMSE"
 

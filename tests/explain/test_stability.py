@@ -95,6 +95,10 @@ def test_weights_offsets_and_groups_go_to_every_fit(monkeypatch):
     assert (used.all(axis=1) == used.any(axis=1)).all()  # whole groups
     assert used.any(axis=1).sum() == 4
     np.testing.assert_array_equal(drawn[drawn > 0], weight[drawn > 0])
+    with pytest.raises(
+        ValueError, match="offset must be given to fit it anew: the model was fitted"
+    ):
+        explain.stability(model, X, y, weight, n_refits=1)
 
 
 def test_two_groups_are_both_drawn():

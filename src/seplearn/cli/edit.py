@@ -15,6 +15,7 @@ from seplearn.cli.tables import (
     offset_column,
     offset_option,
     open_model,
+    save_model,
     with_target,
 )
 from seplearn.cli.use import size_text
@@ -101,7 +102,7 @@ def edit(
     edited: SeparationEstimator = session.apply(reason=reason)
     if rows is not None:
         say(str(session.effect(rows.features, rows.y, offset=rows.offset)))
-    edited.save(output)
+    save_model(edited, output)
     n_edits = len(edited.edits_)
     say(f"wrote {output}, edited {n_edits} time{'s' if n_edits > 1 else ''}", err=True)
 
@@ -179,6 +180,6 @@ def merge(models: tuple[str, ...], weights: tuple[float, ...], reason: str, outp
     check_output(output, models)
     estimators = [open_model(model) for model in models]
     merged = merge_models(estimators, weights or None, reason=reason)
-    merged.save(output)
+    save_model(merged, output)
     names = printable(", ".join(models))
     say(f"wrote {output}, the average of {names}: {size_text(merged)}", err=True)

@@ -34,6 +34,7 @@ from seplearn.cli.tables import (
     in_a_file,
     opened,
     read_columns,
+    save_model,
     with_target,
 )
 from seplearn.cli.text import model_text
@@ -154,6 +155,7 @@ def fit(
     """  # noqa: D301
     if quiet and verbose:
         raise ValueError("--quiet must not be given together with --verbose")
+    _check_tables(tables)
     if output is not None:
         parts = file_paths(list(tables)) if _are_parts(tables) else ()
         check_output(output, (*tables, *parts, validation))
@@ -193,7 +195,7 @@ def fit(
         evaluation = _error_on(validation, model, roles, output)
     model.evaluation_ = evaluation
     if output is not None:
-        model.save(output)
+        save_model(model, output)
     _print_summary(model, data, evaluation, validation if share is None else "rows held out")
     saved = "not saved: -o model.tsl does it" if output is None else f"saved to {output}"
     say(saved, err=True)
@@ -225,6 +227,16 @@ def _hash_of(paths: list[Path]) -> str:
             while piece := file.read(_HASHED_AT_ONCE):
                 digest.update(piece)
     return digest.hexdigest()
+
+
+def _check_tables(tables: tuple[str, ...]) -> None:
+    """Raise where one of several tables is not there: it may be meant for an option."""
+    for one in tables if len(tables) > 1 else ():
+        if one != PIPE and not Path(one).exists() and not glob.has_magic(one):
+            raise FileNotFoundError(
+                f"there is no table {one!r}; an option for several columns is given once for "
+                "each: --exclude a --exclude b"
+            )
 
 
 def _are_parts(tables: tuple[str, ...]) -> bool:
@@ -281,7 +293,7 @@ def _fit_parts(
     if share is None:
         model.evaluation_ = _error_on(validation, model, roles, output)
     if output is not None:
-        model.save(output)
+        save_model(model, output)
     columns = count(model.n_features_in_, "feature")
     say(f"{model._aim}{printable(roles.target)} from {columns}\n")
     say(model_text(model))
@@ -449,7 +461,7 @@ def _error_on(
         return model.evaluate(rows.features, rows.y, rows.weight, offset=rows.offset)
     except (TypeError, ValueError):
         if output is not None:
-            model.save(output)
+            save_model(model, output)
             say(f"saved to {output}, but its error on {validation} is not known", err=True)
         raise
 

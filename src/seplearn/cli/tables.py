@@ -40,6 +40,7 @@ from seplearn.table.schema import OffsetColumn
 
 PIPE = "-"
 _PIPE_NAME = "standard input"
+_LIBRARY = "pyarrow"  # whose tables commands read
 _PARQUET = b"PAR1"
 _CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 _BATCH_ROWS = 1 << 16
@@ -233,7 +234,9 @@ def _printable_table(table: pa.Table) -> pa.Table:
 def open_model(path: str) -> SeparationEstimator:
     """The model in a file; the error for a missing file says how to make one."""
     try:
-        return load_model(path)
+        estimator = load_model(path)
+        estimator._library = estimator._library or _LIBRARY
+        return estimator
     except FileNotFoundError as error:
         if path == PIPE:
             raise ValueError("model must be a file, got '-': it is not read from a pipe") from None
@@ -243,6 +246,19 @@ def open_model(path: str) -> SeparationEstimator:
         raise FileNotFoundError(message) from error
     except IsADirectoryError as error:
         raise ValueError(f"model must be a file, got the folder {path!r}") from error
+
+
+def save_model(estimator: SeparationEstimator, path: str) -> None:
+    """Save a model that, loaded in Python, answers in whichever data frames are installed there.
+
+    Tables are pyarrow's here only because commands read them.
+    """
+    own = estimator._library
+    try:
+        estimator._library = None if own == _LIBRARY else own
+        estimator.save(path)
+    finally:
+        estimator._library = own
 
 
 offset_option = click.option(

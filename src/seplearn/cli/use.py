@@ -18,7 +18,7 @@ from seplearn._numerals import count
 from seplearn.cli.by_groups import by_groups, groups_as_json, groups_text, with_column
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
-from seplearn.cli.lines import is_terminal, printable, say
+from seplearn.cli.lines import is_terminal, note, printable, say
 from seplearn.cli.tables import (
     PIPE,
     Batch,
@@ -131,6 +131,9 @@ def predict(
     estimator = open_model(model)
     wanted = _interval(estimator, kind, 0.9 if level is None else level) if interval else None
     added = offset_column(estimator, offset, without_offset)
+    if added is None and estimator._had_offsets and not without_offset:
+        note("this model was fitted with offsets and does not know their column: without --offset "
+             "it predicts as if there were none, rates where there was an exposure")  # fmt: skip
     n_rows = 0
     hidden = not is_terminal(sys.stderr)
     with TableWriter(output) as writer, tqdm(unit=" rows", disable=hidden, leave=False) as progress:

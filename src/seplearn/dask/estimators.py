@@ -11,6 +11,7 @@ import dask
 import dask.array as da
 import numpy as np
 from distributed import Client, default_client
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from seplearn._errors import wrong_type
@@ -49,7 +50,7 @@ class _DaskEstimator:
 
     def __sklearn_clone__(self) -> Self:
         """A copy that is not fitted, with the same client."""
-        return type(self)(self.client, **self._local.get_params(deep=False))
+        return type(self)(self.client, **clone(self._local).get_params(deep=False))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters."""
@@ -103,6 +104,7 @@ class _DaskEstimator:
 
     def to_local(self) -> Any:
         """The fitted estimator for tables in memory."""
+        check_is_fitted(self._local)
         return copy.deepcopy(self._local)
 
     def predict(self, X: Any, offset: Any = None) -> Any:

@@ -70,7 +70,7 @@ def fit_on_cluster(
 def _fit_numbers(
     estimator: Any, table: ClusterTable, schema: Schema, asked: Asked, callback: Callback | None
 ) -> None:
-    loss = estimator._loss
+    loss = estimator._asked_loss
     held_out = None
     if asked.eval_set is not None:
         held_out = eval_rows(asked.eval_set, schema, asked.offset is not None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -73,7 +74,7 @@ class Edit:
     """
 
     def __init__(self, estimator: Any) -> None:
-        self._estimator = estimator
+        self._estimator = copy.copy(estimator)  # which may be fitted again meanwhile
         self._model: Model = estimator.model_
         self._done: list[tuple[str, dict[str, Any], str | None]] = []
 
@@ -286,6 +287,7 @@ class Edit:
             Needed with more than two classes: the score of the class is fitted, given the others.
         """
         model, estimator = self._one_sum("class_", class_), self._estimator
+        estimator._needs_offset(offset, "recalibrate")
         rows = training_rows(X, estimator._outcomes(y), sample_weight, None, offset)
         codes = estimator._codes_of(rows.table)
         added = np.zeros(len(codes)) if rows.offset is None else rows.offset
@@ -489,7 +491,9 @@ class Edit:
     def _stage(self, argument: str, stage: Any, model: SeparationModel) -> int:
         n = len(model.stages)
         if n == 0:
-            raise ValueError(f"{argument} must be None: the model has no stages, got {stage!r}")
+            raise ValueError(
+                f"{argument} must be the number of a stage, and the model has none, got {stage!r}"
+            )
         return check_position(argument, stage, n, f" (the model has {n})")
 
     def _places(self, stage: Any, model: SeparationModel) -> Places:
@@ -564,13 +568,8 @@ class Edit:
 
     def _directions(self) -> dict[int, int]:
         """Features along which predictions may only rise (1) or only fall (-1)."""
-        directions = _asked_directions(self._estimator, self._names)
-        places = {name: j for j, name in enumerate(self._names)}
-        earlier = [(record.operation, record.arguments) for record in self._model.edits]
-        for operation, arguments in [*earlier, *(done[:2] for done in self._done)]:
-            if operation == "make_monotone" and arguments["feature"] in places:
-                directions[places[arguments["feature"]]] = int(arguments["direction"])
-        return directions
+        now = [(operation, arguments) for operation, arguments, _ in self._done]
+        return directions_of(self._estimator, now)
 
     def _constrained(
         self, before: SeparationModel, after: SeparationModel, operation: str
@@ -589,6 +588,24 @@ class Edit:
             replicates = tuple(curves.monotone(r, j, direction) for r in after.replicates)
             after = replace(kept, replicates=replicates)
         return after
+
+
+def directions_of(
+    estimator: Any, more: Sequence[tuple[str, Mapping[str, Any]]] = ()
+) -> dict[int, int]:
+    """Features along which the predictions of a fitted estimator may only rise (1) or fall (-1).
+
+    By its parameter and by its edits, and by ``more`` operations with their arguments. Edits before
+    a merge are those of one of several models: what all of them kept is in the parameter.
+    """
+    names = estimator._schema.labels
+    directions = _asked_directions(estimator, names)
+    edits = [(record.operation, record.arguments) for record in estimator.model_.edits]
+    merges = [k for k, (operation, _) in enumerate(edits) if operation == "merge"]
+    for operation, arguments in [*edits[merges[-1] + 1 if merges else 0 :], *more]:
+        if operation == "make_monotone" and arguments["feature"] in names:
+            directions[names.index(arguments["feature"])] = int(arguments["direction"])
+    return directions
 
 
 def _asked_directions(estimator: Any, names: Sequence[str]) -> dict[int, int]:

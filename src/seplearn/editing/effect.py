@@ -104,6 +104,8 @@ class EditEffect:
             f"{self.mean_move:.4g}, at most by {self.largest_move:.4g} (row {self.rows[0]}: "
             f"{self.before[0]:.6g} becomes {self.after[0]:.6g})."
         )
+        if self.changed == 0.0:
+            moves = f"None of {self.n_rows:,} predictions changes."
         scores = zip(_scores(self.evaluation_before), _scores(self.evaluation_after), strict=True)
         errors = [f"{name}: {old:.4g} becomes {new:.4g}." for (name, old), (_, new) in scores]
         return "\n".join([moves, *errors])

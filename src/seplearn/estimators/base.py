@@ -19,6 +19,7 @@ from seplearn._errors import out_of_range, warn, wrong_type
 from seplearn._params import Parameter, check_parameters
 from seplearn._rules import Choice, Flag, check_level, is_real, is_whole
 from seplearn.editing import Edit
+from seplearn.editing.edit import check_reason
 from seplearn.explain.subject import Subject
 from seplearn.explain.summary import summary
 from seplearn.export.json import to_plain
@@ -31,7 +32,7 @@ from seplearn.fitting.refit import refit_scalars
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.losses import IDENTITY, SHAPES, Loss, SquaredError
 from seplearn.model.classes import ClassModels, Model
-from seplearn.model.edit import select_stages
+from seplearn.model.edit import select_stages, with_edits
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.format import StoredModel, write_file
 from seplearn.model.model import SeparationModel
@@ -40,7 +41,7 @@ from seplearn.model.record import EditRecord, SizePath, StageRecord
 from seplearn.model.spread import OutcomeSpread
 from seplearn.table.columns import Table, open_table
 from seplearn.table.schema import OffsetColumn, Schema
-from seplearn.table.training import known_rows, read_offset, training_rows
+from seplearn.table.training import TrainingRows, known_rows, read_offset, training_rows
 
 _WIDTH = 79  # as scikit-learn has it
 _MOST_TOLD = 100  # features: with more, a notebook would wait for the summary
@@ -57,6 +58,7 @@ class SeparationEstimator(BaseEstimator):
 
     _kind: ClassVar[str]  # its name in model files
     _parameters: ClassVar[tuple[Parameter, ...]]
+    _library: str | None  # whose data frames explanations answer in
     model_: Any  # a SeparationModel, or ClassModels of more than two classes
     target_name_: str | None
     offset_column_: OffsetColumn | None
@@ -83,27 +85,42 @@ class SeparationEstimator(BaseEstimator):
         self.offset_column_ = schema.offset
         self.evaluation_ = None
         self.provenance_ = provenance
+        parameters = self.get_params(deep=False)
+        self._fitted_loss = {
+            name: parameters[name] for name in ("loss", *SHAPES) if name in parameters
+        }
 
     def _plain_parameters(self) -> dict[str, Any]:
         """All parameters, numbers of any kind as int or float, which is what kernels know."""
         return {name: _plain(value) for name, value in self.get_params(deep=False).items()}
 
     @property
+    def _asked_loss(self) -> Loss:
+        """What the next fit minimises."""
+        return SquaredError()
+
+    @property
     def _loss(self) -> Loss:
         """What the model was fitted to minimise, and is scored by."""
-        return SquaredError()
+        return self._asked_loss
+
+    @property
+    def _loss_parameters(self) -> dict[str, Any]:
+        """Parameters as they are, those of the loss as they were when the model was fitted."""
+        own: dict[str, Any] = self.get_params(deep=False)
+        return own | self.__dict__.get("_fitted_loss", {})
 
     @property
     def _aim(self) -> str:
         """What of the target is predicted, where that is not its mean."""
-        parameters = self.get_params(deep=False)
+        parameters = self._loss_parameters
         is_quantile = parameters.get("loss") == "quantile"
         return f"the {parameters['quantile']:g} quantile of " if is_quantile else ""
 
     @property
     def _loss_in_words(self) -> str:
-        """The loss that was asked for, with its shape where it has one."""
-        parameters = self.get_params(deep=False)
+        """The loss of the fit, with its shape where it has one."""
+        parameters = self._loss_parameters
         if hasattr(self, "classes_"):
             return "log-loss"
         name = str(parameters.get("loss", "squared_error"))
@@ -210,18 +227,44 @@ class SeparationEstimator(BaseEstimator):
         """What is added to the sum of every row, if anything is."""
         return read_offset(offset, n_rows)
 
+    @property
+    def _had_offsets(self) -> bool:
+        """Whether rows of the fit, or of the fits of a merged model, are known to have had some."""
+        if self.provenance_ is not None:
+            return bool(self.provenance_.had_offsets)
+        return any(edit.arguments.get("had_offsets", False) for edit in self.model_.edits)
+
+    def _warn_without_offset(self, offset: Any) -> None:
+        """Before outcomes are compared with predictions."""
+        if offset is None and self._had_offsets:
+            warn(
+                "the model was fitted with offsets and none are given: it is evaluated without "
+                "them, so with an exposure counts are compared with rates"
+            )
+
+    def _needs_offset(self, offset: Any, doing: str) -> None:
+        """Raise before a model is fitted to outcomes that it has other sums for."""
+        if offset is None and self._had_offsets:
+            raise ValueError(
+                f"offset must be given to {doing}: the model was fitted with offsets, and without "
+                "them rates would be fitted to counts; zeros say that there are none"
+            )
+
     def _mean_interval(self, X: Any, level: float, offset: Any) -> FloatArray:
         """Central share of the bootstrap replicates' predictions: lower and upper end."""
         share = check_level(level)
         codes = self._codes(X)
-        if not (self.model_.is_constant or self.model_.replicates):
+        # A constant has no curves of replicates to keep, whatever they were.
+        is_known = self.model_.is_constant and getattr(self, "n_bootstrap", 0)
+        if not (is_known or self.model_.replicates):
             of_classes = hasattr(self, "classes_")
             asked = "" if of_classes else "(kind='mean')"
             others = "; how likely outcomes are, predict_proba says" if of_classes else ""
             raise ValueError(
                 f"predict_interval{asked} needs bootstrap replicates: fit with n_bootstrap=100 "
-                "(SepALSRegressor makes none; select_stages with rows given, and the edits "
-                f"merge_stages and recalibrate, leave none){others}"
+                "(SepALSRegressor makes none; select_stages with rows given, the edits "
+                "merge_stages and recalibrate, and merges of models with different numbers of them "
+                f"leave none){others}"
             )
         ends: FloatArray = self.model_.interval(codes, share)
         added = self._read_offset(offset, len(codes))
@@ -285,6 +328,7 @@ class SeparationEstimator(BaseEstimator):
         sample_weight: Any = None,
         *,
         offset: Any = None,
+        reason: str = "a part of the model",
     ) -> Self:
         """A smaller model made of some stages, as they are or with their lambda refitted.
 
@@ -303,11 +347,14 @@ class SeparationEstimator(BaseEstimator):
             Of the rows.
         offset : array-like of shape (n,), optional
             Added to the sums of these rows, as in ``fit``.
+        reason : str
+            Why, for the record in ``edits_``.
 
         Returns
         -------
         The same kind of estimator
-            A new one, with an empty ``history_``; this one is left as it is.
+            A new one, with an empty ``history_`` and a record of this in ``edits_``; this one is
+            left as it is.
 
         Examples
         --------
@@ -328,21 +375,24 @@ class SeparationEstimator(BaseEstimator):
         for name, given in (("sample_weight", sample_weight), ("offset", offset)):
             if X is None and given is not None:
                 raise ValueError(f"{name} must come with X and y, whose rows it is of")
+        check_reason(reason)
+        about: dict[str, Any] = {"stages": list(chosen)}
         model = select_stages(self.model_, chosen)
         if X is not None:
-            model = self._refitted(model, X, y, sample_weight, offset)
-        return self._with_model(model, [])
+            self._needs_offset(offset, "fit lambda to these rows")
+            rows = training_rows(X, y, sample_weight, None, offset)
+            model = self._refitted(model, rows)
+            about["n_rows"] = len(rows.y)
+        edits = (*model.edits, EditRecord("select_stages", about, reason))
+        return self._with_model(with_edits(model, edits), [])
 
-    def _refitted(
-        self, model: SeparationModel, X: Any, y: Any, sample_weight: Any, offset: Any
-    ) -> SeparationModel:
+    def _refitted(self, model: SeparationModel, rows: TrainingRows) -> SeparationModel:
         """The model with lambda and intercept fitted to other rows by least squares."""
         if not isinstance(self._loss, SquaredError):
             raise ValueError(
                 "X and y must not be given: lambda are refitted by least squares, which is not "
                 "this model's loss; edit().recalibrate(X, y) fits scales by the loss itself"
             )
-        rows = training_rows(X, y, sample_weight, None, offset)
         target = rows.y if rows.offset is None else rows.y - rows.offset
         data = TrainingData(model.bins, self._codes_of(rows.table), target, rows.weight)
         scalars: Any = getattr(self, "scalars", "nnls")  # SepALS has no such parameter
@@ -355,16 +405,18 @@ class SeparationEstimator(BaseEstimator):
         other = copy.copy(self)
         kept = list(self.history_) if history is None else history
         other._store(self._schema, model, kept, self.provenance_)
+        other._fitted_loss = self._fitted_loss
         return other
 
     def _start(self, schema: Schema, loss: Loss) -> Any:
         """The model that another fit goes on from; None if there is none with curves."""
         if not self.get_params(deep=False).get("warm_start") or "model_" not in self.__dict__:
             return None
-        if self._schema.labels != schema.labels:
+        known, given = self._schema.keys_beside(schema), schema.keys_beside(self._schema)
+        if known != given:
             raise ValueError(
                 "X must have the columns of the fit that warm_start goes on from, "
-                f"{list(self._schema.labels)}, got {list(schema.labels)}"
+                f"{list(known)}, got {list(given)}"
             )
         own = self.model_.link
         if loss.link is not own and not isinstance(self.model_, ClassModels):
@@ -423,22 +475,12 @@ class SeparationEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         rows = known_rows(X, self._outcomes(y), sample_weight, offset)
-        if offset is None and self.provenance_ is not None and self.provenance_.had_offsets:
-            warn(
-                "the model was fitted with offsets and none are given: it is evaluated without "
-                "them, so with an exposure counts are compared with rates"
-            )
-        loss = self._loss
-        if loss.link is not self.model_.link:
-            raise ValueError(
-                f"loss must be what the model was fitted with, got {self.get_params()['loss']!r} "
-                f"of a model whose sum is the {self.model_.link.scale}: fit it again"
-            )
+        self._warn_without_offset(offset)
         sums = self.model_.predict(self._codes_of(rows.table))
         sums = sums if rows.offset is None else sums + rows.offset
         classes = tuple(str(label) for label in getattr(self, "classes_", ()))
         result = Evaluation.of(
-            rows.y, sums, rows.weight, loss=loss, offset=rows.offset, classes=classes
+            rows.y, sums, rows.weight, loss=self._loss, offset=rows.offset, classes=classes
         )
         if keep:
             self.evaluation_ = result
@@ -456,7 +498,7 @@ class SeparationEstimator(BaseEstimator):
             Conventionally ending in ``.tsl``.
         """
         check_is_fitted(self)
-        params = self.get_params(deep=False)
+        params = self._loss_parameters
         check_parameters(self._parameters, params)  # they may have been set after the fit
         history = tuple(self.history_)
         stored = StoredModel(

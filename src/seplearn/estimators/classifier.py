@@ -42,7 +42,7 @@ from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.model.provenance import Provenance
 from seplearn.model.reading import brief
 from seplearn.table.blocks import blocked_sum
-from seplearn.table.columns import is_missing, read_target, target_name
+from seplearn.table.columns import are_missing, is_missing, read_target, target_name
 from seplearn.table.files import open_files
 from seplearn.table.schema import Schema
 from seplearn.table.training import (
@@ -135,7 +135,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
     _parameters = CLASSIFIER_PARAMETERS
 
     @property
-    def _loss(self) -> Loss:
+    def _asked_loss(self) -> Loss:
         return LogLoss()
 
     def fit(
@@ -158,7 +158,9 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         y : array-like of shape (n,), Series or one-column table
             Two or more different labels: strings, booleans or numbers.
         sample_weight : array-like of shape (n,), optional
-            Non-negative; a weight is a number of rows.
+            Non-negative; a row of weight 0 is left out. Whole numbers are numbers of rows. Others,
+            and all with a mean below 0.5 or above 10, say what rows count beside each other, as
+            in :class:`~seplearn.TSLRegressor`.
         eval_set : pair (X, y), optional
             Rows on which the number of stages is chosen, instead of rows held out of ``X``; with
             offsets (X, y, offset). They count as their class does by ``class_weight``, and do not
@@ -238,7 +240,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
 
     def _start_of_classes(self, schema: Schema, classes: NDArray[Any]) -> Any:
         """The model of the same classes that another fit goes on from, if there is one."""
-        start = self._start(schema, self._loss)
+        start = self._start(schema, self._asked_loss)
         if start is not None and self.classes_.tolist() != classes.tolist():
             raise ValueError(
                 "y must have the classes of the fit that warm_start goes on from, "
@@ -448,7 +450,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
 
     def _number_of(self, argument: str, label: Any) -> int:
         labels = self.classes_.tolist()
-        if label not in labels:
+        if not np.isscalar(label) or label not in labels:
             raise ValueError(
                 f"{argument} must be one of the classes {labels}, got {label!r}"
                 f"{did_you_mean(label, [str(one) for one in labels])}"
@@ -538,7 +540,10 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         """
         from sklearn.metrics import accuracy_score  # 65 ms, spared whoever only predicts
 
+        if are_missing(np.asarray(read_target(y), dtype=object).ravel()).any():
+            raise ValueError("y must not have missing labels; evaluate leaves such rows out")
         predictions = self.predict(X, offset)
+        self._warn_without_offset(offset)
         return float(accuracy_score(y, predictions, sample_weight=sample_weight))
 
 
@@ -561,7 +566,7 @@ def labels_of(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
     if values.dtype.kind in "mM":
         raise TypeError("y must have labels that are strings, booleans or numbers, got dates")
     if known:
-        check_classification_targets(_in_their_type(known, values) if may_be_missing else values)
+        check_classification_targets(_in_their_type(known, values))
     if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):
         values = _as_doubles(values)
     labels: NDArray[Any] = values.astype(object) if values.dtype.kind == "U" else values

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from seplearn._errors import out_of_range, wrong_type
+from seplearn._errors import out_of_range, warn, wrong_type
 from seplearn._rules import is_real
-from seplearn.editing.edit import check_reason
+from seplearn.editing.edit import check_reason, directions_of
 from seplearn.editing.merge import merged
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.model.edit import of_each, with_edits
@@ -36,8 +36,8 @@ def merge(
     Parameters
     ----------
     models : sequence of fitted estimators
-        Two or more of the same kind, with the same features in the same order, the same loss and
-        the same classes.
+        Two or more of the same kind, with the same features in the same order, the same loss, the
+        same classes and weights of classes, and offsets all or none.
     weights : sequence of float, optional
         A positive number per model, by default equal ones; they are divided by their sum.
     reason : str
@@ -47,7 +47,8 @@ def merge(
     Returns
     -------
     The same kind of estimator
-        A new one, with the parameters of the first; ``monotonic_cst`` only if all have it.
+        A new one, with the parameters of the first. Its ``monotonic_cst`` has what all of them
+        keep, by that parameter or by :meth:`~seplearn.Edit.make_monotone`.
 
     Examples
     --------
@@ -66,14 +67,15 @@ def merge(
     check_reason(reason)
     first = given[0]
     model = merged([one.model_ for one in given], shares, first._schema.labels)
-    n_edits = [len(one.edits_) for one in given]
-    record = EditRecord("merge", {"weights": shares, "n_edits": n_edits}, reason)
-    edits = (*(edit for one in given for edit in one.edits_), record)
+    about = {"weights": shares, "n_edits": [len(one.edits_) for one in given]}
+    if any(one._had_offsets for one in given):
+        about["had_offsets"] = True  # what a provenance would say
+    edits = (*(edit for one in given for edit in one.edits_), EditRecord("merge", about, reason))
     out: AnyEstimator = first._with_model(of_each(model, lambda one: with_edits(one, edits)), [])
     out.provenance_ = None  # of one of several fits it would be wrong
-    constraints = [_directions(one) for one in given]
-    if any(other != constraints[0] for other in constraints):
-        out.set_params(monotonic_cst=None)
+    if "monotonic_cst" in out.get_params(deep=False):
+        out.set_params(monotonic_cst=_common_constraints(given))
+    out.set_params(fit_intercept=any(one.fit_intercept for one in given))
     return out
 
 
@@ -92,17 +94,25 @@ def _checked(models: Any) -> Sequence[Any]:
         for what, own, theirs in _must_agree(first, other):
             if own != theirs:
                 raise ValueError(f"models must have the same {what}, got {own!r} and {theirs!r}")
+    targets = list(dict.fromkeys(repr(one.target_name_) for one in given if one.target_name_))
+    if len(targets) > 1:
+        warn(f"models of different targets are averaged: {', '.join(targets)}")
     return given
 
 
 def _must_agree(first: Any, other: Any) -> Iterable[tuple[str, Any, Any]]:
     """What two models must have in common, in words."""
     yield "kind", type(first).__name__, type(other).__name__
+    one, two = first._schema, other._schema
+    yield "features in the same order", one.keys_beside(two), two.keys_beside(one)
+    known = [own.provenance_ for own in (first, other) if own.provenance_ is not None]
+    if len(known) == 2 and None not in (had := [own.had_offsets for own in known]):
+        yield "answer to whether rows had offsets", had[0], had[1]
     for what, of in (
-        ("features in the same order", lambda one: one._schema.labels),
         ("kinds of features", lambda one: tuple(axis.kind for axis in one.model_.bins.axes)),
         ("loss", lambda one: (one._loss_in_words, one.model_.link.name)),
         ("classes", lambda one: np.asarray(getattr(one, "classes_", ())).tolist()),
+        ("class_weight", lambda one: getattr(one, "class_weight", None)),
         ("column of offsets", lambda one: one._schema.offset),
     ):
         yield what, of(first), of(other)
@@ -126,6 +136,16 @@ def _shares(weights: Any, n: int) -> list[float]:
     return shares
 
 
-def _directions(model: Any) -> Any:
-    given = getattr(model, "monotonic_cst", None)
-    return given.tolist() if isinstance(given, np.ndarray) else given
+def _common_constraints(given: Sequence[Any]) -> Any:
+    """What all models keep, as the parameter ``monotonic_cst`` says it; None if that is nothing."""
+    first = given[0]
+    each = [directions_of(one) for one in given]
+    common = {
+        j: way for j, way in each[0].items() if all(other.get(j) == way for other in each[1:])
+    }
+    if not common:
+        return None
+    schema = first._schema
+    if schema.names is None:
+        return [common.get(j, 0) for j in range(schema.n_features)]
+    return {schema.names[j]: way for j, way in common.items()}

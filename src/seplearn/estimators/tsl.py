@@ -103,8 +103,13 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
     _parameters = TSL_PARAMETERS
 
     @property
-    def _loss(self) -> Loss:
+    def _asked_loss(self) -> Loss:
         return LOSSES[self.loss].with_shape(float(self.power), float(self.quantile))
+
+    @property
+    def _loss(self) -> Loss:
+        own = self._loss_parameters
+        return LOSSES[own["loss"]].with_shape(float(own["power"]), float(own["quantile"]))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -183,10 +188,11 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         y : array-like of shape (n,), Series or one-column table
             Finite numbers; counts must not be negative, amounts (``loss="gamma"``) be positive.
         sample_weight : array-like of shape (n,), optional
-            Non-negative; a row of weight 0 is left out. Whole numbers are numbers of rows: 2 is the
-            same as having the row twice. Others, and all with a mean below 0.5 or above 10, say
-            what rows count beside each other: all together count for the effective number of rows,
-            (sum w)^2 / sum w^2, or for their sum if it is less. Bins do not depend on weights.
+            Non-negative; a row of weight 0 is left out. Whole numbers are numbers of rows: 2 counts
+            as having the row twice, on the same bins. Others, and all with a mean below 0.5 or
+            above 10, say what rows count beside each other: all together count for the effective
+            number of rows, (sum w)^2 / sum w^2, or for their sum if it is less. Bins do not depend
+            on weights.
         eval_set : pair (X, y), optional
             Rows on which the number of stages is chosen, instead of rows held out of ``X``; with
             offsets (X, y, offset).
@@ -224,7 +230,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         check_parameters(TSL_PARAMETERS, self.get_params(deep=False))
         check_callback(callback)
         rows = training_rows(X, y, sample_weight, groups, offset)
-        loss = self._loss
+        loss = self._asked_loss
         loss.check_target(rows.y)
         warn_of_target(rows.table, y)
         schema = Schema.of(rows.table, target_name(y))
@@ -315,7 +321,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
     ) -> None:
         check_parameters(TSL_PARAMETERS, self.get_params(deep=False))
         check_callback(callback)
-        rows, loss = open_files(files, spill.path), self._loss
+        rows, loss = open_files(files, spill.path), self._asked_loss
         columns = FeatureRows(rows, roles.check(rows))
         schema = columns.schema(roles)
         roles.check_exposure(loss, self.loss)
@@ -382,6 +388,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         from sklearn.metrics import r2_score  # 65 ms, spared whoever only predicts
 
         predictions = self.predict(X, offset)
+        self._warn_without_offset(offset)
         return float(r2_score(y, predictions, sample_weight=sample_weight))
 
     def predict_sum(self, X: Any, offset: Any = None) -> FloatArray:

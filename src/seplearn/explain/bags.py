@@ -114,7 +114,7 @@ def bags(model: Any, stage: int) -> BagCurves:
         stage_name=subject.stage_names[number],
         names=subject.names,
         axes=bins.axes,
-        frequencies=tuple(bins.frequencies[axis] for axis in axes),
+        frequencies=tuple(bins.frequencies[axis].copy() for axis in axes),
         backbones=tuple(curves[:, axis] for axis in axes),
         combined=tuple(mean[axis] for axis in axes),
         scale=bag.scalars.sum(axis=1),

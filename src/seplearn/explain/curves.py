@@ -233,7 +233,7 @@ def _curve(model: SeparationModel, stage: int, j: int, name: str) -> Curve:
         name=name,
         stage_name="",
         axis=model.bins.axes[j],
-        frequencies=model.bins.frequencies[axis],
+        frequencies=model.bins.frequencies[axis].copy(),
         plus=plus,
         minus=minus,
         backbone=None if log_backbone is None else np.exp(log_backbone[axis]),

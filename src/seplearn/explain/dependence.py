@@ -309,13 +309,13 @@ def dependence_on(
     bins = model.bins
     effects, curves = model.effect_values(rows.codes), None
     if model.effects is not None:
-        curves = tuple(model.effects[bins.axis(j)] for j in features)
+        curves = tuple(model.effects[bins.axis(j)].copy() for j in features)
     others = np.delete(effects, features, axis=1).sum(axis=1)
     return PartialDependence(
         features=features,
         names=tuple(subject.names[j] for j in features),
         axes=tuple(bins.axes[j] for j in features),
-        frequencies=tuple(bins.frequencies[bins.axis(j)] for j in features),
+        frequencies=tuple(bins.frequencies[bins.axis(j)].copy() for j in features),
         intercept=model.intercept,
         mean=float(model.predict(rows.codes) @ rows.weight),
         constants=constants(model, rows, features),

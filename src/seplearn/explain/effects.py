@@ -120,14 +120,16 @@ def main_effects(model: Any, *, level: float = 0.9) -> MainEffects:
     level = check_level(level)
     fitted, bins = subject.model, subject.model.bins
     if fitted.effects is None:
-        raise ValueError("model has no main effects; fit TSLRegressor with main_effects=True")
+        raise ValueError(
+            "model has no main effects: none were fitted, or edits took all of them out"
+        )
     parts = [bins.axis(j) for j in range(bins.n_axes)]
     band: FloatArray | None = band_of([other.effects for other in fitted.replicates], level)
     return MainEffects(
         names=subject.names,
         axes=bins.axes,
-        frequencies=tuple(bins.frequencies[part] for part in parts),
-        values=tuple(fitted.effects[part] for part in parts),
+        frequencies=tuple(bins.frequencies[part].copy() for part in parts),
+        values=tuple(fitted.effects[part].copy() for part in parts),
         spread=effect_spreads(fitted.effects, bins),
         bands=() if band is None else tuple(band[:, part] for part in parts),
         factor_name=fitted.link.factor,

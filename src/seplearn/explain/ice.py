@@ -110,7 +110,7 @@ def lines_of(
         feature=j,
         name=subject.names[j],
         axis=bins.axes[j],
-        frequencies=bins.frequencies[bins.axis(j)],
+        frequencies=bins.frequencies[bins.axis(j)].copy(),
         values=values,
         own=codes[:, j].astype(np.int64),
         stage=stage,

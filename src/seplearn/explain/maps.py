@@ -110,7 +110,7 @@ def maps(model: Any, stage: int, features: Any) -> StageMap:
         features=(j, k),
         names=(subject.names[j], subject.names[k]),
         axes=(bins.axes[j], bins.axes[k]),
-        frequencies=(bins.frequencies[bins.axis(j)], bins.frequencies[bins.axis(k)]),
+        frequencies=(bins.frequencies[bins.axis(j)].copy(), bins.frequencies[bins.axis(k)].copy()),
         backbone=np.exp(logs),
         tilt=tilt,
         support=None if reference is None else support(bins, reference, chosen),

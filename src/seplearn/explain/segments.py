@@ -148,6 +148,7 @@ def segments(
     subject = Subject.of(model)
     if not hasattr(model, "_loss"):
         raise wrong_type("model", "a fitted estimator, which knows its loss", model)
+    model._warn_without_offset(offset)
     X, values = _taken_out(X, by, subject)
     table, outcomes = rows_with_target(X, model._outcomes(y), may_be_unknown=True)
     rows = known_rows(X, outcomes, sample_weight, offset)

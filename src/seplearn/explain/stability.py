@@ -176,6 +176,8 @@ def stability(
     _check_model(model)
     if not is_position(n_refits, _MOST_REFITS + 1) or n_refits == 0:
         raise out_of_range("n_refits", f"an integer from 1 to {_MOST_REFITS}", n_refits)
+    if hasattr(model, "_needs_offset"):
+        model._needs_offset(offset, "fit it anew")
     subject = Subject.of(_viewed(model, label, against))
     rows = _Rows.of(X, y, sample_weight, groups, offset, hasattr(model, "classes_"))
     said = list(summary(_viewed(model, label, against), background=background).statements)

@@ -165,7 +165,7 @@ def diagnose(subject: Subject, stage: int, tolerance: float) -> TiltDiagnostics:
     spread = np.sqrt(np.maximum(variance, 0.0))
     whole = float(np.sum(spread**2))
     parts = [tilts[bins.axis(j)] for j in range(bins.n_axes)]
-    frequencies = [bins.frequencies[bins.axis(j)] for j in range(bins.n_axes)]
+    frequencies = [bins.frequencies[bins.axis(j)].copy() for j in range(bins.n_axes)]
     found = zip(bins.axes, parts, frequencies, strict=True)
     constant = spread <= tolerance * np.sqrt(whole)
     described = [

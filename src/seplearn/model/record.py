@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -126,7 +127,7 @@ class EditRecord:
     Attributes
     ----------
     operation : str
-        The method of :class:`seplearn.Edit` that made it, or "merge".
+        The method of :class:`seplearn.Edit` that made it, or "merge" or "select_stages".
     arguments : mapping of str to plain values
         What the method was given, by the names of its parameters; of ``recalibrate`` what it found.
     reason : str
@@ -159,7 +160,7 @@ class EditRecord:
         """The record as JSON."""
         return {
             "operation": self.operation,
-            "arguments": dict(self.arguments),
+            "arguments": copy.deepcopy(dict(self.arguments)),
             "reason": self.reason,
         }
 
