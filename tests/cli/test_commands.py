@@ -423,7 +423,7 @@ def test_summary_tells_the_whole_model(files, tmp_path):
 def test_curves_info_and_report(files, tmp_path):
     model = load_model(files / "rent.tsl")
     found = rows(run("curves", files / "rent.tsl").stdout)
-    expected = [explain.curves(model, s).frame().to_pandas() for s in range(2)]
+    expected = [explain.curves(model, s).frame() for s in range(2)]
     assert len(found) == sum(map(len, expected))
     assert float(found[7]["frequency"]) == expected[0]["frequency"].iloc[7]
     told = run("info", files / "rent.tsl").stdout
@@ -880,3 +880,36 @@ def test_options_of_intervals_need_one(files):
         for level in ((), ("--level", "0.5"))
     )
     assert float(wide["upper"]) > float(narrow["upper"]) > float(narrow["lower"])
+
+
+def test_each_model_reads_the_columns_as_it_was_fitted(tmp_path):
+    random = np.random.default_rng(0)
+    codes = random.integers(1, 6, 300)
+    table = pd.DataFrame({"code": [f"0{c}" for c in codes], "x": random.normal(size=300)})
+    path, numbers, levels = (tmp_path / name for name in ("codes.csv", "n.tsl", "l.tsl"))
+    table.assign(y=codes + table["x"]).to_csv(path, index=False)
+    for name, more in ((numbers, []), (levels, ["--categorical", "code"])):
+        done = run("fit", path, "--target", "y", *QUICK, "--validation", "0", "-o", name, *more)
+        assert done.exit_code == 0, done.output
+    alone = [json.loads(run("evaluate", one, path, "--json").stdout) for one in (numbers, levels)]
+    for pair in ((numbers, levels), (levels, numbers)):
+        done = run("compare", *pair, path)
+        assert done.exit_code == 0, done.output
+        assert "-0.5" not in done.stdout
+    line = next(line for line in done.stdout.splitlines() if line.startswith("RMSE"))
+    told = [float(number) for number in line.split()[1:]]
+    assert told == pytest.approx([one["rmse"] for one in alone][::-1], rel=1e-3)
+
+
+def test_models_made_here_answer_in_the_data_frames_of_python(files, tmp_path):
+    assert isinstance(explain.importance(load_model(files / "rent.tsl")).frame(), pd.DataFrame)
+    done = run("edit", files / "rent.tsl", "--drop-feature", "floor", "--reason", "r",
+               "-o", tmp_path / "e.tsl")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert load_model(tmp_path / "e.tsl")._schema.library is None
+
+
+def test_a_column_without_its_option_is_no_table(files):
+    done = run("fit", files / "flats.csv", "--target", "rent", "--exclude", "id", "floor")
+    assert done.exit_code == 2
+    assert "there is no table 'floor'; an option for several columns is given once" in done.output

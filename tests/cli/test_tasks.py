@@ -319,3 +319,13 @@ def test_dates_are_no_classes(tmp_path):
     for task in ("auto", "classification"):
         done = run("fit", tmp_path / "t.parquet", "--target", "day", "--task", task, *QUICK)
         assert "--target must hold numbers or classes, got 'day', with dates" in done.stderr
+
+
+def test_offsets_whose_column_is_not_known_are_missed(folder, tmp_path):
+    X = frame(folder)
+    model = TSLRegressor(n_stages=1, loss="poisson", early_stopping=False, random_state=0)
+    model.fit(X[["a", "b"]], X["claims"], offset=X["log_years"]).save(tmp_path / "m.tsl")
+    note = "fitted with offsets and does not know their column"
+    assert note in run("predict", tmp_path / "m.tsl", folder / "all.csv").stderr
+    for option in (["--offset", "log_years"], ["--without-offset"]):
+        assert note not in run("predict", tmp_path / "m.tsl", folder / "all.csv", *option).stderr

@@ -249,10 +249,14 @@ def test_what_an_explanation_holds_is_no_part_of_the_model():
     ).fit(X, y)
     before = model.to_dict()
     results = [
-        explain.main_effects(model), explain.partial_dependence(model, 0), explain.ice(model, 0, X=X),
-        explain.curves(model, 0), explain.response(model, 0), explain.card(model, "area"),
+        explain.main_effects(model),
+        explain.partial_dependence(model, 0),
+        explain.ice(model, 0, X=X),
+        explain.curves(model, 0),
+        explain.response(model, 0),
+        explain.card(model, "area"),
         explain.tilt(model, 0),
-    ]  # fmt: skip
+    ]
     for array in arrays_in(results):
         array[...] = 7
     assert json.dumps(model.to_dict()) == json.dumps(before)

@@ -219,7 +219,7 @@ def test_rows_without_a_target_do_not_count_in_an_evaluation():
     message = rf"y must be known in some row, got {len(y)} rows"
     with pytest.raises(ValueError, match=message):
         model.evaluate(frame, np.full(len(y), np.nan))
-    with pytest.raises(ValueError, match="y is None"):
+    with pytest.raises(ValueError, match="y must hold the outcomes"):
         model.evaluate(frame, None)
     with pytest.raises(ValueError, match=r"sample_weight must have one value per row.*\(3,\)"):
         model.evaluate(frame, y, [1.0, 2.0, 3.0])

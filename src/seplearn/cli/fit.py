@@ -310,15 +310,25 @@ def _estimator_of(
         raise refused_dates_of(roles.target)
     is_class = roles.task == "classification"
     if is_class or (roles.task == "auto" and kind in ("text", "truth value")):
-        known = {parameter.name for parameter in CLASSIFIER_PARAMETERS}
-        foreign = [option_name(name) for name in _given(parameters) if name not in known]
-        if foreign:
-            raise ValueError(f"{foreign[0]} is for numbers, but {roles.target!r} holds classes")
-        own = {name: value for name, value in parameters.items() if name in known}
-        return TSLClassifier(class_weight=class_weight, **own)
+        return _classifier(roles.target, class_weight, parameters)
+    return _regressor(roles.target, roles.task, class_weight, parameters)
+
+
+def _classifier(target: str, class_weight: str | None, parameters: dict[str, Any]) -> TSLClassifier:
+    known = {parameter.name for parameter in CLASSIFIER_PARAMETERS}
+    foreign = [option_name(name) for name in _given(parameters) if name not in known]
+    if foreign:
+        raise ValueError(f"{foreign[0]} is for numbers, but {target!r} holds classes")
+    own = {name: value for name, value in parameters.items() if name in known}
+    return TSLClassifier(class_weight=class_weight, **own)
+
+
+def _regressor(
+    target: str, task: str, class_weight: str | None, parameters: dict[str, Any]
+) -> TSLRegressor:
     if class_weight is not None:
-        raise ValueError(f"--class-weight is for classes, but {roles.target!r} holds numbers")
-    parameters = parameters | _loss_of(roles.task, parameters)
+        raise ValueError(f"--class-weight is for classes, but {target!r} holds numbers")
+    parameters = parameters | _loss_of(task, parameters)
     _check_shape(parameters)
     return TSLRegressor(**parameters)
 
@@ -353,26 +363,19 @@ def _estimator(
 ) -> TSLRegressor | TSLClassifier:
     """What is to be fitted, by what the target holds; options that it has not are refused."""
     if data.has_classes:
-        known = {parameter.name for parameter in CLASSIFIER_PARAMETERS}
-        foreign = [option_name(name) for name in _given(parameters) if name not in known]
-        if foreign:
-            raise ValueError(f"{foreign[0]} is for numbers, but {data.target!r} holds classes")
+        classifier = _classifier(data.target, class_weight, parameters)
         _check_for_two(data, parameters["monotonic_cst"])
         check_repeated(data.classes, len(data.y), printable(data.target))
         _say_classes(data, task)
-        own = {name: value for name, value in parameters.items() if name in known}
-        return TSLClassifier(class_weight=class_weight, **own)
-    if class_weight is not None:
-        raise ValueError(f"--class-weight is for classes, but {data.target!r} holds numbers")
-    parameters = parameters | _loss_of(task, parameters)
-    _check_shape(parameters)
-    _check_domain(data, parameters)
+        return classifier
+    regressor = _regressor(data.target, task, class_weight, parameters)
+    _check_domain(data, regressor.get_params())
     if task == "auto" and len(np.unique(data.y)) == 2:
         note(
             f"{data.target!r} has two values only and is taken as a number; --task classification "
             "takes them as classes"
         )
-    return TSLRegressor(**parameters)
+    return regressor
 
 
 def _check_exposure(model: TSLRegressor | TSLClassifier, offset: OffsetColumn | None) -> None:

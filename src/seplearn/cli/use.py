@@ -52,17 +52,15 @@ from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
+from seplearn.export.sql import RESULT_BEGINNINGS, RESULT_NAMES
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import IDENTITY
 from seplearn.model.evaluation import ClassEvaluation
 from seplearn.report import write_report
 from seplearn.report.provenance import told_provenance
 
-_OWN_NAMES = ("prediction", "lower", "upper", "intercept", "offset", "sum")
-_OWN_BEGINNINGS = (
-    "stage ", "main effect of ", "probability of ", "lower of ", "upper of ", "sum of ",
-    "intercept of ",
-)  # fmt: skip
+_OWN_NAMES = (*RESULT_NAMES, "lower", "upper")
+_OWN_BEGINNINGS = (*RESULT_BEGINNINGS, "lower of ", "upper of ")
 
 
 @click.command()

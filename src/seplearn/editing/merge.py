@@ -96,7 +96,7 @@ class _JointBins:
             axis = _joint_axis(olds, name)
             total = np.zeros(axis.n_bins)
             for k, (bins, old) in enumerate(zip(given, olds, strict=True)):
-                source = _old_bins(axis, old)
+                source = _bins_of_lower_ends(axis, old)
                 shares = _shares(axis, old, source)
                 sources[k].append(source + int(bins.offset[j]))
                 targets[k].append(_standing_for(source, shares, old.n_bins))
@@ -158,7 +158,7 @@ def _joint_levels(olds: Sequence[CategoricalAxis], name: str) -> CategoricalAxis
     return CategoricalAxis(levels, tuple(sorted(rare)))
 
 
-def _old_bins(axis: Axis, old: Axis) -> IntArray:
+def _bins_of_lower_ends(axis: Axis, old: Axis) -> IntArray:
     """The old bin in which every new bin lies."""
     if isinstance(axis, NumericAxis) and isinstance(old, NumericAxis):
         lower = np.concatenate([[-np.inf], axis.edges])

@@ -108,7 +108,8 @@ class SeparationEstimator(BaseEstimator):
     def _loss_parameters(self) -> dict[str, Any]:
         """Parameters as they are, those of the loss as they were when the model was fitted."""
         own: dict[str, Any] = self.get_params(deep=False)
-        return own | self.__dict__.get("_fitted_loss", {})
+        fitted: dict[str, Any] = self.__dict__.get("_fitted_loss", {})
+        return own | fitted
 
     @property
     def _aim(self) -> str:

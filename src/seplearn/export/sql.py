@@ -27,8 +27,8 @@ _RANGES_TOGETHER = 16
 # The table, in the innermost query: a name beside it is never taken for a text, as SQLite takes one
 # in double quotes that no column has.
 _SOURCE = "source_rows"
-_OWN_NAMES = ("prediction", "intercept", "offset", "sum")
-_OWN_BEGINNINGS = ("stage ", "main effect of ", "probability of ", "sum of ", "intercept of ")
+RESULT_NAMES = ("prediction", "intercept", "offset", "sum")
+RESULT_BEGINNINGS = ("stage ", "main effect of ", "probability of ", "sum of ", "intercept of ")
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ def _check_names(plain: dict[str, Any], own: Dialect, dialect: str, keep: Sequen
     if not isinstance(keep, (list, tuple)) or not all(isinstance(name, str) for name in keep):
         raise wrong_type("keep", "a sequence of names of columns", keep)
     for name in keep:
-        if name in _OWN_NAMES or name.startswith(_OWN_BEGINNINGS):
+        if name in RESULT_NAMES or name.startswith(RESULT_BEGINNINGS):
             raise out_of_range("keep", "names that predictions do not have", name)
     names = [plain["features"][j]["name"] for j in _used(plain)]
     for name in (*names, *keep, *([plain["offset"]["name"]] if plain["offset"] else [])):

@@ -12,13 +12,11 @@ import numpy as np
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.losses import Link
 from seplearn.losses.links import SOFTMAX, class_shares
-from seplearn.model.model import SeparationModel
+from seplearn.model.model import SeparationModel, central_share
 from seplearn.model.record import EditRecord, SizePath
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Stage
 from seplearn.table.binning import Bins
-
-_BLOCK = 10_000  # rows at a time, where every replicate predicts them
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,13 +128,10 @@ class ClassModels:
         """Central share ``level`` of the replicates' probabilities, shape (n, K, 2)."""
         if self.is_constant:
             return np.repeat(class_shares(self.predict(codes))[..., None], 2, axis=2)
-        ends = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
-        quantiles = np.empty((len(codes), len(self.models), 2))
-        for start in range(0, len(codes), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            shares = [class_shares(other.predict(codes[part])) for other in self.replicates]
-            quantiles[part] = np.moveaxis(np.quantile(shares, ends, axis=0), 0, -1)
-        return quantiles
+        return central_share([other._shares for other in self.replicates], codes, level)
+
+    def _shares(self, codes: CodeArray) -> FloatArray:
+        return class_shares(self.predict(codes))
 
     def difference(self, one: int, other: int) -> SeparationModel:
         """The sum of one class minus that of another: the log of the odds between the two."""

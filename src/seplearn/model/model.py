@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -37,6 +37,20 @@ class Penalties(NamedTuple):
 
 
 _BLOCK = 10_000  # rows at a time, where every replicate predicts them
+
+
+def central_share(
+    predict: Sequence[Callable[[CodeArray], FloatArray]], codes: CodeArray, level: float
+) -> FloatArray:
+    """The central share ``level`` of several predictions of rows: the two ends come last."""
+    ends = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
+    quantiles = []
+    for start in range(0, max(len(codes), 1), _BLOCK):
+        part = codes[start : start + _BLOCK]
+        quantiles.append(
+            np.moveaxis(np.quantile([of(part) for of in predict], ends, axis=0), 0, -1)
+        )
+    return np.concatenate(quantiles)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,10 +180,4 @@ class SeparationModel:
         """
         if self.is_constant:
             return np.full((len(codes), 2), self.intercept)
-        ends = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
-        quantiles = np.empty((len(codes), 2))
-        for start in range(0, len(codes), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            predictions = [replicate.predict(codes[part]) for replicate in self.replicates]
-            quantiles[part] = np.quantile(predictions, ends, axis=0).T
-        return quantiles
+        return central_share([other.predict for other in self.replicates], codes, level)

@@ -18,7 +18,9 @@ def rebinned(model: SeparationModel, bins: Bins) -> SeparationModel:
     Levels keep their values; one that the model does not know begins as unseen ones are.
     """
     pairs = zip(bins.axes, model.bins.axes, model.bins.offset[:-1], strict=True)
-    source = np.concatenate([_old_bins(axis, old) + first for axis, old, first in pairs])
+    source = np.concatenate(
+        [_bins_of_typical_values(axis, old) + first for axis, old, first in pairs]
+    )
     return with_bins(replace(model, replicates=()), bins, source)
 
 
@@ -68,7 +70,7 @@ def _centred(curves: FloatArray, bins: Bins) -> tuple[FloatArray, float]:
     return out, total
 
 
-def _old_bins(axis: Axis, old: Axis) -> IntArray:
+def _bins_of_typical_values(axis: Axis, old: Axis) -> IntArray:
     """The old bin of what is typical of every new one."""
     if isinstance(axis, NumericAxis) and isinstance(old, NumericAxis):
         typical = axis.describe().values[:-1]

@@ -18,6 +18,8 @@ def told_provenance(estimator: SeparationEstimator) -> list[tuple[str, str]]:
     """Pairs of what and its words, of every fitted estimator."""
     parameters = estimator.get_params(deep=False)
     used, unused = _features(estimator)
+    merged = any(edit.operation == "merge" for edit in estimator.edits_)
+    of_which = " of the first of the merged models" if merged else ""
     lines = [
         ("Target", brief(estimator.target_name_ or "without a name")),
         *_of_the_fit(estimator),
@@ -27,8 +29,8 @@ def told_provenance(estimator: SeparationEstimator) -> list[tuple[str, str]]:
         ("Constraints", _constraints(parameters.get("monotonic_cst"), estimator)),
         ("Edits by hand", _edits(estimator)),
         ("Bands", _bands(estimator)),
-        ("Seed", str(parameters.get("random_state"))),
-        ("Other parameters", changed_parameters(estimator, _OWN_LINES)),
+        (f"Seed{of_which}", str(parameters.get("random_state"))),
+        (f"Other parameters{of_which}", changed_parameters(estimator, _OWN_LINES)),
     ]
     return lines
 

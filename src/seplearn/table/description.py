@@ -167,7 +167,9 @@ def _middles(edges: FloatArray, inside: FloatArray, ends: tuple[float, float] | 
     Edges are half-way between values: those of whole numbers are halves.
     """
     middles: FloatArray = inside[:-1] / 2 + inside[1:] / 2
-    if ends is None or np.mod(2.0 * edges, 1.0).any() or np.mod(ends, 1.0).any():
+    if ends is None or not np.isfinite(ends).all():
+        return middles
+    if np.mod(edges, 0.5).any() or np.mod(ends, 1.0).any():
         return middles
     whole = np.rint(middles)
     is_inside = np.searchsorted(edges, whole, side="right") == np.arange(len(edges) + 1)
