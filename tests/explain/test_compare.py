@@ -217,3 +217,24 @@ def test_columns_that_are_numbered_are_compared_by_their_number():
     )
     seven = explain.compare(three, other, first.assign(**{"7": 0}).set_axis([3, 1, 2, 7], axis=1))
     assert set(seven.names) == {"x0", "x1", "x2", "column 7"}
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_the_paired_test_is_the_same_in_any_unit(unit):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(300, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=300)
+    options = {"early_stopping": False, "random_state": 0}
+    first = TSLRegressor(1, **options).fit(X, unit * y)
+    with pytest.warns(UserWarning, match="no stage improves on a constant"):
+        other = TSLRegressor(1, **options).fit(0.0 * X, unit * y)
+    found = [explain.compare(first, one, X, unit * y) for one in (other, first)]
+    assert found[0].p_value < 1e-20
+    assert found[1].p_value == 1.0
+
+
+def test_losses_that_always_differ_by_as_much_differ_for_sure():
+    X = np.arange(40.0)[:, None]
+    models = [TSLRegressor(random_state=0).fit(X, np.full(40, level)) for level in (0.0, 1.0)]
+    found = explain.compare(*models, X, np.zeros(40))
+    assert (found.loss_difference, found.loss_error, found.p_value) == (1.0, 0.0, 0.0)

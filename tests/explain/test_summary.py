@@ -190,9 +190,22 @@ def test_effects_that_only_grow_are_not_turned():
 def test_rows_that_hardly_have_a_shape_count_on_neither_side():
     left = np.array([[1.0], [1.0], [-0.001], [-1.0]])
     effect = Factored(left, np.array([[-1.0, 0.0, 1.0]]), np.full(4, 0.25), np.full(3, 1 / 3))
-    shape, share = usual_shape(effect)
-    assert share == pytest.approx(1 / 3)
+    shape, share, idle = usual_shape(effect)
+    assert share == idle == pytest.approx(1 / 4)
     assert shape[2] * shape[0] < 0
+
+
+def test_rows_that_a_feature_hardly_moves_are_told_of():
+    rng = np.random.default_rng(0)
+    way, x = rng.choice(["up", "down", "none"], 600, p=[0.3, 0.2, 0.5]), rng.integers(0, 6, 600)
+    y = np.select([way == "up", way == "down"], [x, -x], 0.0) + 0.01 * rng.normal(size=600)
+    model = TSLRegressor(4, early_stopping=False, random_state=0)
+    model.fit(pd.DataFrame({"x": x, "way": way}), y)
+    one = explain.summary(model)["x"]
+    shares = {level: float((way == level).mean()) for level in ("up", "down", "none")}
+    assert (one.turned, one.idle) == pytest.approx((shares["down"], shares["none"]), abs=0.06)
+    (line,) = (s for s in str(explain.summary(model)).splitlines() if "hardly moves for" in s)
+    assert "way (between up on one side and down on the other) decides which" in line
 
 
 def test_rows_that_disagree_have_no_common_place():
@@ -204,6 +217,31 @@ def test_rows_that_disagree_have_no_common_place():
                      frequencies=np.append(values.frequencies, 0.0))  # fmt: skip
     change = sign_change(padded, bins, 0, "x0")
     assert change is None or change.share < 0.9
+
+
+def test_small_islands_of_the_other_sign_count_against_a_common_place():
+    """Bins of 1 % each: each island is too small to be told of, all together are not."""
+    bins = hand_made([numeric(*range(99))], [[0.01] * 100 + [0.0]], []).bins
+    for every, told in ((20, True), (4, False)):
+        curve = np.where(np.arange(100) < 50, -1.0, 1.0)
+        curve[::every] *= -1.0
+        values = Factored(np.ones((1, 1)), np.append(curve, 0.0)[None], np.ones(1),
+                          np.append(np.full(100, 0.01), 0.0))  # fmt: skip
+        change = sign_change(values, bins, 0, "x")
+        assert (change is not None) == told
+        if change is not None:
+            assert [flip.at for flip in change.flips] == [49.0]
+
+
+def test_a_sign_that_changes_for_few_rows_is_not_told():
+    """The prediction is x0 for two fifths of the rows and has one sign for the others."""
+    axes = [numeric(-1.0, 0.0, 1.0), levels("a", "b")]
+    shares = [[0.25] * 4 + [0.0], [0.4, 0.6, 0.0, 0.0, 0.0]]
+    along = product([[-10, -5, 5, 10, 1], [1.0, 0.01, 1, 1, 1]])
+    model = hand_made(axes, shares, [along, product([[1, 1, 1, 1, 1], [0.01, 1, 1, 1, 1]])])
+    change = sign_change(prediction_along(model, model.reference, 0), model.bins, 0, "x0")
+    assert change.share == pytest.approx(0.4)
+    assert explain.summary(model)["x0"].sign is None
 
 
 def test_unused_features_are_named():

@@ -15,7 +15,7 @@ from seplearn._rules import Interval
 from seplearn.explain.response import Response, response_of
 from seplearn.explain.result import Explanation
 from seplearn.explain.shapley import values_at
-from seplearn.explain.sizes import shares
+from seplearn.explain.sizes import largest, shares
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.losses.base import mean_and_error
@@ -373,17 +373,25 @@ def _errors(
         m.model_.predict(m._codes_of(r.table)) + (0.0 if r.offset is None else r.offset)
         for m, r in zip(models, rows, strict=True)
     ]
-    own = losses[0]
+    own, unit = losses[0], 1.0
     if own == losses[1] and own.name is not None:
         name = own.name
         each = [own.of_rows(r.y, s) for r, s in zip(rows, sums, strict=True)]
     else:
         name = "mean squared error"
         link = models[0].model_.link
-        each = [(r.y - link.inverse(s)) ** 2 for r, s in zip(rows, sums, strict=True)]
-    difference, error = mean_and_error(each[1] - each[0], np.ones(len(each[0])))
-    apart = abs(difference) / error if error > 0.0 else 0.0
-    return scores, (name, difference, error, math.erfc(apart / math.sqrt(2.0)))
+        off = [r.y - link.inverse(s) for r, s in zip(rows, sums, strict=True)]
+        unit = largest(np.concatenate(off))  # squares of large numbers overflow
+        each = [(one / unit) ** 2 for one in off]
+    return scores, (name, *_paired(each[1] - each[0], unit))
+
+
+def _paired(differences: FloatArray, unit: float) -> tuple[float, float, float]:
+    """The mean of differences of squares in a unit, its standard error, and a p-value."""
+    mean, error = mean_and_error(differences, np.ones(len(differences)))
+    always = mean != 0.0 and error == 0.0 and len(differences) > 1
+    apart = math.inf if always else abs(mean) / (error or math.inf)
+    return mean * unit * unit, error * unit * unit, math.erfc(apart / math.sqrt(2.0))
 
 
 def _scores(evaluation: Evaluation) -> dict[str, float]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 NOTHING_ALONE_TEXT = "By itself it does next to nothing: what it does depends on others."
 _MOST_NAMES, _MOST_LEVELS, _MOST_PLACES = 8, 4, 3
+_FEW = 0.02  # of the rows: fewer that a feature hardly moves are not told of
 _LONG_NUMBER = 5  # digits: one of four may be a year
 
 
@@ -255,10 +256,11 @@ def turned_text(one: FeatureSummary, quantity: str) -> str:
     what = f"What {brief(one.name)} does is upside down for {percent(one.turned)} of the rows"
     if one.way:
         other = "falls" if one.way == "rises" else "rises"
-        what = (
-            f"The {quantity} {one.way} with {brief(one.name)} for "
-            f"{percent(1.0 - one.turned)} of the rows and {other} for {percent(one.turned)}"
-        )
+        idle = one.idle if one.idle >= _FEW else 0.0
+        usual, turned = percent(1.0 - one.turned - idle), percent(one.turned)
+        rest = f", {other} for {turned}, and hardly moves for {percent(idle)}"
+        what = f"The {quantity} {one.way} with {brief(one.name)} for {usual} of the rows"
+        what += rest if idle else f" and {other} for {turned}"
     return f"{what}; {_who(one.turned_by)}."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,8 @@ _FEWEST_NEGATIVE = 0.01  # of the predictions: with fewer, the sign says nothing
 _HARDLY = 0.05
 _MOST_ROWS = 1_000
 _MOST_STEPS, _SAME = 500, 1e-10
-_LEAST_AGREEMENT = 0.85  # of what is predicted has the sign that the common shape says
+_LEAST_AGREEMENT = 0.85  # of what is predicted has the sign that is told of its side
+_LEAST_SHARE = 0.5  # of the rows whose prediction changes its sign
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ def sign_change(values: Factored, bins: Bins, j: int, name: str) -> SignChange |
 
     The shape that all rows share but for a factor has the sign of each of them, or the opposite.
     There is a common change when this shape has both signs (each with at least 2 % of its size)
-    and at least 85 % of all values, counted by size, have the sign that it says.
+    and at least 85 % of all values, counted by size, have the sign that is told of their side.
     """
     shape, description = values.shape, bins.axes[j].describe()
     weight = values.frequencies * np.abs(shape)
@@ -164,9 +166,12 @@ def sign_change(values: Factored, bins: Bins, j: int, name: str) -> SignChange |
         return None
     table = values.left @ values.right
     size = values.weight[:, None] * values.frequencies * np.abs(table)
-    as_shape = np.sign(table * shape)
-    towards = np.where((size * as_shape).sum(axis=1) >= 0, 1.0, -1.0)
-    agreed = (size * (as_shape * towards[:, None] > 0)).sum()
+    told = _signs_told(shape, parts)
+    if not is_categorical:
+        told[-1] = np.sign(shape[-1])  # of missing values, which have no place
+    as_told = np.sign(table) * told
+    towards = np.where((size * as_told).sum(axis=1) >= 0, 1.0, -1.0)
+    agreed = (size * (as_told * towards[:, None] > 0)).sum()
     if agreed < _LEAST_AGREEMENT * size.sum():
         return None
     sums = np.array([table[:, part] @ values.frequencies[part] for part in parts])
@@ -189,8 +194,10 @@ def sign_change(values: Factored, bins: Bins, j: int, name: str) -> SignChange |
 def sign_of_prediction(
     model: SeparationModel, rows: Reference, j: int, name: str
 ) -> SignChange | None:
-    """Where the prediction changes its sign along a feature."""
-    return sign_change(prediction_along(model, few_rows(rows, _MOST_ROWS), j), model.bins, j, name)
+    """Where the prediction changes its sign along a feature, for at least half of the rows."""
+    values = prediction_along(model, few_rows(rows, _MOST_ROWS), j)
+    found = sign_change(values, model.bins, j, name)
+    return found if found is not None and found.share >= _LEAST_SHARE else None
 
 
 def has_both_signs(model: SeparationModel, rows: Reference) -> bool:
@@ -210,28 +217,45 @@ def sign_of_curve(curve: FloatArray, bins: Bins, j: int, name: str) -> SignChang
     return sign_change(Factored(np.ones((1, 1)), curve[None], np.ones(1), axis), bins, j, name)
 
 
+def _signs_told(shape: FloatArray, parts: list[IntArray]) -> FloatArray:
+    """The sign that is told of every bin, one for each part; zero where none is told."""
+    signs = np.zeros(len(shape))
+    for part in parts:
+        signs[part] = np.sign(shape[part[0]])
+    return signs
+
+
 def _sides(shape: FloatArray, weight: FloatArray) -> list[IntArray]:
-    """Levels with a positive and with a negative value; only one side if the other is small."""
-    sides = [np.flatnonzero(shape * weight > 0), np.flatnonzero(shape * weight < 0)]
-    return [side for side in sides if weight[side].sum() >= _SMALLEST_SIDE * weight.sum()]
+    """Levels with a positive and with a negative value; only one side if the other is small.
+
+    A level whose value is next to nothing is on neither side.
+    """
+    clear = (weight > 0) & (np.abs(shape) > _HARDLY * largest(shape[weight > 0]))
+    sides = [np.flatnonzero(clear & (shape > 0)), np.flatnonzero(clear & (shape < 0))]
+    least = _SMALLEST_SIDE * weight.sum()
+    return [side for side in sides if len(side) and weight[side].sum() >= least]
 
 
-def usual_shape(effect: Factored) -> tuple[FloatArray, float]:
-    """The shape that most rows have, and the share of the rows that have it upside down.
+def usual_shape(effect: Factored) -> tuple[FloatArray, float, float]:
+    """The shape that most rows have, and the shares that have it upside down and hardly at all.
 
-    Rows that hardly have it (by less than 5 % of what is usual) count on neither side.
+    That is by less than 5 % of what is usual.
     """
     shape = effect.shape
     factors = effect.left @ (effect.right @ (shape * effect.frequencies))
     moved = np.abs(factors) > _HARDLY * np.sqrt(effect.weight @ factors**2)
     below = float(effect.weight[moved & (factors < 0)].sum())
     above = float(effect.weight[moved & (factors > 0)].sum())
-    share = min(below, above) / ((below + above) or 1.0)
-    return (shape if above >= below else -shape), share
+    whole = float(effect.weight.sum())
+    idle = max(1.0 - (below + above) / whole, 0.0)
+    return (shape if above >= below else -shape), min(below, above) / whole, idle
 
 
 def _runs(shape: FloatArray, weight: FloatArray) -> list[IntArray]:
-    """Neighbouring bins with one sign, small excursions put to what is around them."""
+    """Neighbouring bins with one sign, small excursions put to what is before them.
+
+    Each starts where its sign does; bins before the first one are left out.
+    """
     runs: list[tuple[bool, list[int]]] = []
     for b in np.flatnonzero(weight > 0).tolist():
         if runs and runs[-1][0] == (shape[b] > 0):
@@ -239,12 +263,9 @@ def _runs(shape: FloatArray, weight: FloatArray) -> list[IntArray]:
         else:
             runs.append((bool(shape[b] > 0), [b]))
     least = _SMALLEST_SIDE * weight.sum()
-    joined: list[tuple[bool, list[int]]] = []
+    starts: list[tuple[bool, int]] = []
     for sign, run in runs:
-        if weight[run].sum() < least:
-            continue
-        if joined and joined[-1][0] == sign:
-            joined[-1][1].extend(run)
-        else:
-            joined.append((sign, run))
-    return [np.array(run) for _, run in joined]
+        if weight[run].sum() >= least and (not starts or starts[-1][0] != sign):
+            starts.append((sign, run[0]))
+    first = [start for _, start in starts]
+    return [np.arange(*ends) for ends in itertools.pairwise([*first, len(shape)])]

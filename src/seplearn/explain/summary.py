@@ -72,6 +72,8 @@ class FeatureSummary:
         for levels, and where nothing of this was looked at.
     turned_by : tuple of SignChange
         Features along which it is turned upside down, and where.
+    idle : float
+        Share of the rows for which it does hardly anything: less than 5 % of what is usual.
 
     Examples
     --------
@@ -96,6 +98,7 @@ class FeatureSummary:
     turned: float = 0.0
     way: str = ""
     turned_by: tuple[SignChange, ...] = ()
+    idle: float = 0.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -322,7 +325,7 @@ def summaries_of(
     found = []
     for j in told:
         name, bins = subject.names[j], _shown_bins(subject, j)
-        turned: tuple[float, str, tuple[SignChange, ...]] = (0.0, "", ())
+        turned: dict[str, Any] = {}
         if j in together:
             turned = _turns(subject, few_rows(rows, _PAIR_ROWS), j, together)
         found.append(
@@ -337,30 +340,27 @@ def summaries_of(
                 bins=bins,
                 curve=dependence_on(model, subject, (j,), rows).total[bins],
                 sign=sign_of_prediction(model, rows, j, name) if has_signs else None,
-                turned=turned[0],
-                way=turned[1],
-                turned_by=turned[2],
+                **turned,
             )
         )
     return tuple(found)
 
 
-def _turns(
-    subject: Subject, rows: Reference, j: int, others: list[int]
-) -> tuple[float, str, tuple[SignChange, ...]]:
+def _turns(subject: Subject, rows: Reference, j: int, others: list[int]) -> dict[str, Any]:
     """For which share of the rows the effect is upside down, its usual way, and who turns it."""
     model = subject.model
     effect = prediction_along(model, rows, j).centred
-    shape, turned = usual_shape(effect)
+    shape, turned, idle = usual_shape(effect)
     way = _way(shape[_shown_bins(subject, j)]) if not model.bins.is_categorical[j] else ""
+    found = {"turned": turned, "way": way, "idle": idle}
     if turned < _FEWEST_TURNED:
-        return turned, way, ()
+        return found
     changes = [
         sign_change(effect_along(model, rows, j, k, shape), model.bins, k, subject.names[k])
         for k in others
         if k != j
     ]
-    return turned, way, tuple(change for change in changes if change is not None)
+    return found | {"turned_by": tuple(change for change in changes if change is not None)}
 
 
 def _way(curve: FloatArray) -> str:

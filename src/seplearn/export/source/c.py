@@ -22,7 +22,7 @@ _KEYWORDS = frozenset({
     "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof",
     "typeof_unqual", "union", "unix", "unsigned", "using", "virtual", "void", "volatile",
     "while", "wchar_t", "and", "or", "not", "xor", "linux", "errno", "NULL", "NAN",
-    "INFINITY", "EOF", "stdin", "stdout", "stderr",
+    "INFINITY", "EOF", "stdin", "stdout", "stderr", "math_errhandling",
 })  # fmt: skip
 # Macros of the file itself and of the headers it includes.
 _MACROS = re.compile(
