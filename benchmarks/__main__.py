@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks import (
     compare,
+    confirm,
     data,
     growth,
     headline,
@@ -26,6 +27,7 @@ from benchmarks.rows import Rows, key_of
 from benchmarks.tasks import KINDS, REGRESSION
 
 RESULTS = Path(__file__).parent / "results"
+_RUNS = ("runs.jsonl", "growth.jsonl")
 _TIMEOUT = "seconds a fit may take, with loading and what is compiled before it"
 
 
@@ -121,6 +123,10 @@ def _parser() -> argparse.ArgumentParser:
     tables = commands.add_parser("report", help="tables and figures from the rows")
     _data(tables)
     _results(tables)
+    same = commands.add_parser("confirm", help="rows beside those of fits made again")
+    _results(same)
+    about = "folder of results to which the fits were made again, as with run --results"
+    same.add_argument("--again", type=_folder, required=True, help=about)
     two = commands.add_parser("compare", help="time the working tree beside a revision")
     two.add_argument("--base", required=True, help="a revision of git")
     two.add_argument("--repetitions", type=_whole(1), default=5, help="the fastest counts")
@@ -207,6 +213,16 @@ def _report(results: Path, folder: Path) -> None:
         print(f"wrote {path}")
 
 
+def _confirm(results: Path, again: Path) -> None:
+    made = [again / name for name in _RUNS if (again / name).exists()]
+    if not made:
+        raise ValueError(f"--again must be a folder with {' or '.join(_RUNS)} in it, got {again}")
+    for path in made:
+        counts = confirm.confirm(Rows(results / path.name), Rows(path))
+        told = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+        print(f"{results / path.name}: {told}")
+
+
 def main() -> None:
     parser = _parser()
     arguments = parser.parse_args()
@@ -229,6 +245,8 @@ def _do(arguments: argparse.Namespace) -> None:
         growth.measure(
             rows, tuple(arguments.rivals), arguments.timeout, splits=tuple(arguments.splits)
         )
+    elif arguments.command == "confirm":
+        _confirm(arguments.results, arguments.again)
     elif arguments.command == "report":
         _report(arguments.results, arguments.data_dir)
     else:

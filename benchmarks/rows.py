@@ -62,6 +62,13 @@ class Rows:
         with self.path.open("a", encoding="utf-8"):
             pass
 
+    def write(self, rows: list[dict[str, Any]]) -> None:
+        """Put these rows in the place of all that are there, or leave the file as it is."""
+        with self._lock:
+            new = self.path.with_name(self.path.name + ".new")
+            new.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+            new.replace(self.path)
+
     def append(self, row: dict[str, Any]) -> None:
         """Add a row; it is on the disk when this returns."""
         with self._lock:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks import headline, report
+from benchmarks import confirm, headline, report
 from benchmarks.rows import Rows
 
 RESULTS = Path(__file__).parent / "results"
@@ -132,8 +132,9 @@ def summary_lines() -> list[str]:
             "at; `make benchmarks` measures what they lack. Problem by problem: [regression]"
             "(fresh_splits.md), [classification](classification.md), [counts and quantiles]"
             "(counts_and_quantiles.md), [the paper's split](paper_split.md), [time and memory "
-            "against rows and features](growth.md)."
-        ),
+            "against rows and features](growth.md). "
+        )
+        + confirm.line(rows),
         "",
         *headline.lines(rows),
         *headline.other_tasks(rows),

@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import runpy
 import signal
 import subprocess
 import sys
@@ -241,20 +240,6 @@ def test_two_trees_are_timed_in_turn_and_the_best_counts(tmp_path):
     base, head = tmp_path / "base", tmp_path / "head"
     assert compare.alternate(base, head, 2, measure) == {"fit": (1.0, 3.0)}
     assert seen == ["base", "head"] * 3
-
-
-@pytest.fixture
-def command_line(monkeypatch):
-    """The command line in this process: one of its own would import everything again."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["benchmarks", *map(str, words)])
-        monkeypatch.delitem(sys.modules, "benchmarks.__main__", raising=False)
-        runpy.run_module("benchmarks", run_name="__main__")
-
-    before = signal.getsignal(signal.SIGTERM)
-    yield call
-    signal.signal(signal.SIGTERM, before)
 
 
 def test_the_command_line_runs_and_reports(tmp_path, command_line, capsys):

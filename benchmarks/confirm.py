@@ -1,0 +1,68 @@
+"""Fits that were made again: rows that came out the same say so, others are replaced."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from benchmarks.report import OURS
+from benchmarks.rows import Rows, key_of
+
+# What another run of the same code may find otherwise; all else is a result.
+_OF_THE_RUN = frozenset((
+    "started", "fit_seconds", "predict_seconds", "cpu_seconds", "peak_mib", "cores", "jobs",
+    "machine", "versions", "commit", "confirmed",
+))  # fmt: skip
+_DIRTY = "-dirty"
+
+
+def confirm(rows: Rows, again: Rows) -> dict[str, int]:
+    """Put fits that were made again beside the rows that are there, and count what happened.
+
+    A row whose results are the same to the last bit keeps its times, which belong to those of the
+    rivals, and gets the commit it is ``confirmed`` at. Where results differ, or a row was measured
+    with changes that were not committed, the new one takes its place.
+    """
+    made = [row for row in again.read() if row["status"] == "ok"]
+    if not made:
+        raise ValueError(f"--again must be a folder with results in its runs, got {again.path}")
+    unclear = sorted({row["commit"] for row in made if row["commit"].endswith(_DIRTY)})
+    if unclear:
+        raise ValueError(f"rows in {again.path} must be of a commit, got {unclear[0]}")
+    found = {key_of(row): row for row in rows.read()}
+    counts = Counter({"confirmed": 0, "replaced": 0, "new": 0})
+    for row in made:
+        old = found.get(key_of(row))
+        if old is not None and _is_confirmed(old, row):
+            found[key_of(row)] = old | {"confirmed": row["commit"]}
+            counts["confirmed"] += 1
+        else:
+            found[key_of(row)] = row
+            counts["new" if old is None else "replaced"] += 1
+    rows.write(list(found.values()))
+    return dict(counts)
+
+
+def line(rows: list[dict[str, Any]]) -> str:
+    """Which code our rows are of."""
+    own = [row for row in rows if row["status"] == "ok" and row["rival"].startswith(OURS)]
+    made = Counter(row["commit"] for row in own)
+    again = Counter(row["confirmed"] for row in own if "confirmed" in row)
+    text = f"Our {len(own):,} fits: " + _told(made)
+    if again:
+        text += "; with the same figures to the last bit made again: " + _told(again)
+    return text + "."
+
+
+def _told(commits: Counter[str]) -> str:
+    return ", ".join(f"{count:,} at {name}" for name, count in commits.most_common())
+
+
+def _is_confirmed(old: dict[str, Any], row: dict[str, Any]) -> bool:
+    return not old.get("commit", _DIRTY).endswith(_DIRTY) and _results(old) == _results(row)
+
+
+def _results(row: dict[str, Any]) -> str:
+    """As text, so that what is no number is equal to itself."""
+    return json.dumps({k: row[k] for k in sorted(row.keys() - _OF_THE_RUN)}, sort_keys=True)
