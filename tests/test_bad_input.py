@@ -156,6 +156,8 @@ WEIGHTS = [
     (-np.ones(20), "Negative values"),
     (np.ones(19), "sample_weight.shape == \\(19,\\), expected \\(20,\\)"),
     (np.full(20, np.nan), "sample_weight contains NaN"),
+    (float("nan"), "sample_weight contains NaN"),
+    (float("inf"), "sample_weight contains infinity"),
 ]
 
 

@@ -860,7 +860,7 @@ def test_explanations_without_an_offset_say_so(files, tmp_path):
     assert "--offset names another column" in run(*edit).stderr
     assert run(*edit, "--offset", "start").exit_code == 0
     done = run("predict", files / "rent.tsl", table, "--offset", "base")
-    assert "knows of no offset; column 'base' is added to its prediction as it is" in done.stderr
+    assert "knows of no offset; column 'base' is added to the prediction as it is" in done.stderr
 
 
 def test_contradicting_directions_are_refused(files, tmp_path):
@@ -907,6 +907,14 @@ def test_models_made_here_answer_in_the_data_frames_of_python(files, tmp_path):
                "-o", tmp_path / "e.tsl")  # fmt: skip
     assert done.exit_code == 0, done.output
     assert load_model(tmp_path / "e.tsl")._schema.library is None
+    of_arrow = TSLRegressor(1, early_stopping=False).fit(
+        pa.table({"x": [1.0, 2.0] * 50}), [1.0, 2.0] * 50
+    )
+    of_arrow.save(tmp_path / "a.tsl")
+    done = run("edit", tmp_path / "a.tsl", "--clip", "x", "1", "2", "--reason", "r",
+               "-o", tmp_path / "b.tsl")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert load_model(tmp_path / "b.tsl")._schema.library == "pyarrow"
 
 
 def test_a_column_without_its_option_is_no_table(files):

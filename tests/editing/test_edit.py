@@ -519,6 +519,17 @@ def test_what_makes_no_sense_for_the_model_is_refused():
         without.edit().flatten("area", stage="main")
 
 
+def test_what_a_model_has_itself_is_not_replayed():
+    small = fitted(main_effects=False).select_stages([0])
+    edited = small.edit().clip("area", (20, 120)).apply(reason="few are larger")
+    again = small.edit().replay(edited.edits_).apply()
+    X = table()[0]
+    np.testing.assert_array_equal(again.predict(X), edited.predict(X))
+    assert again.edits_ == edited.edits_
+    with pytest.raises(ValueError, match=r"edits must be of one of the operations.*'select_stages"):
+        fitted(main_effects=False).edit().replay(edited.edits_)
+
+
 def test_records_that_do_not_fit_are_refused():
     model = fitted(main_effects=False)
     record = model.edit().drop_stage(0).apply(reason="r").edits_[0]

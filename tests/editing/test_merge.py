@@ -142,7 +142,8 @@ def test_edits_of_merged_models_are_kept():
     both = merge([first, edited], reason="together")
     clip, record = both.edits_
     assert clip == edited.edits_[0]
-    assert record.arguments == {"weights": [0.5, 0.5], "n_edits": [0, 1]}
+    about = {"weights": [0.5, 0.5], "n_edits": [0, 1], "had_offsets": False}
+    assert record.arguments == about
     assert record.reason == "together"
 
 
@@ -186,6 +187,10 @@ def test_offsets_constants_and_targets_of_the_parts_are_not_forgotten(tmp_path):
             UserWarning, match="the model was fitted with offsets and none are given"
         ):
             one.evaluate(X, y)
+    with pytest.raises(ValueError, match="same answer to whether rows had offsets, got True and"):
+        merge([both, plain])
+    with pytest.raises(ValueError, match="same answer to whether rows had offsets, got True and"):
+        merge([both, merge([plain, free])])
     with pytest.warns(UserWarning, match="models of different targets are averaged: 'rent', 'x'"):
         merge([plain, TSLRegressor(**QUICK).fit(X, y.rename("x"))])
 
@@ -199,11 +204,29 @@ def test_columns_that_are_only_numbered_must_be_the_same():
     np.testing.assert_allclose(
         merge([one, array]).predict(X), 0.5 * one.predict(X) + 0.5 * array.predict(X), rtol=1e-9
     )
+    other = TSLRegressor(**QUICK).fit(X.set_axis([1, 2], axis=1), y)  # not those, but as many
+    np.testing.assert_allclose(
+        merge([other, array]).predict(X.to_numpy()), array.predict(X.to_numpy())
+    )
     again = TSLRegressor(**QUICK, warm_start=True).fit(X, y)
     with pytest.raises(
         ValueError, match=r"columns of the fit that warm_start goes on from, \[0, 1"
     ):
         again.set_params(n_stages=3).fit(X[[1, 0]], y)
+
+
+def test_a_merge_has_the_constraints_that_its_models_really_keep():
+    X, y = tables()[0][["x", "n"]], target(tables()[0])
+    plain = TSLRegressor(**QUICK).fit(X, -X["x"].fillna(0.0))
+    plain.set_params(monotonic_cst={"x": 1})  # after the fit
+    assert merge([plain, plain]).monotonic_cst is None
+    free = TSLRegressor(**QUICK | {"refine": "scalars"}, scalars="ols").fit(X, y)
+    edited = free.edit().make_monotone("x", 1).apply(reason="r")
+    every = range(len(edited.stages_))
+    refitted = edited.select_stages(every, X, y - 3.0 * X["x"].fillna(0.0))
+    along = pd.DataFrame({"x": np.linspace(-1.0, 1.0, 50), "n": 1.0})
+    assert np.diff(refitted.predict(along)).min() >= -1e-12
+    assert merge([refitted, refitted]).monotonic_cst == {"x": 1}
 
 
 def test_models_without_rows_are_merged_without_rows():

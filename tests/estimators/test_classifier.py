@@ -387,6 +387,8 @@ def test_the_size_is_chosen_by_the_log_loss_of_held_out_rows(data):
     assert weighed.size_paths_[0].losses[0] == pytest.approx(constant, rel=1e-6)
     with pytest.raises(ValueError, match=r"eval_set: y must have the classes seen by fit.*'maybe'"):
         TSLClassifier(**options).fit(X, words(y), eval_set=(X, ["maybe"] * 400))
+    with pytest.raises(ValueError, match=r"eval_set must be one set \(X, y\) of rows, got 2 of"):
+        TSLClassifier(**options).fit(X, words(y), eval_set=[(X, words(y))] * 2)
     with pytest.raises(TypeError, match=r"eval_set must be a pair \(X, y\)"):
         TSLClassifier(**options).fit(X, words(y), eval_set=X)
 

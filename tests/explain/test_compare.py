@@ -1,10 +1,12 @@
 """Two models side by side: exact differences, and a paired test that knows chance from more."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import TSLClassifier, TSLRegressor, datasets, explain
+from seplearn import TSLClassifier, TSLRegressor, datasets, explain, merge
 from tests.explained import QUICK, joint, single, table
 
 
@@ -230,11 +232,65 @@ def test_the_paired_test_is_the_same_in_any_unit(unit):
         other = TSLRegressor(1, **options).fit(0.0 * X, unit * y)
     found = [explain.compare(first, one, X, unit * y) for one in (other, first)]
     assert found[0].p_value < 1e-20
+    assert "of the first model is smaller" in str(found[0])
     assert found[1].p_value == 1.0
 
 
-def test_losses_that_always_differ_by_as_much_differ_for_sure():
+def test_losses_that_always_differ_by_as_much_tell_of_no_chance():
     X = np.arange(40.0)[:, None]
     models = [TSLRegressor(random_state=0).fit(X, np.full(40, level)) for level in (0.0, 1.0)]
     found = explain.compare(*models, X, np.zeros(40))
-    assert (found.loss_difference, found.loss_error, found.p_value) == (1.0, 0.0, 0.0)
+    assert (found.loss_difference, found.loss_error, found.p_value) == (1.0, 0.0, None)
+    assert "of the first model is smaller by 1 in each of 40 rows." in str(found)
+
+
+def test_features_are_those_of_one_column_of_the_table(flats):
+    """Whatever the columns were called where the models were fitted."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    options = {"n_stages": 1, "early_stopping": False, "random_state": 0}
+    plain = TSLRegressor(**options).fit(X, y)
+    for labels in ([2, 1, 0], [1, 2, 3], ["a", "b", "c"]):
+        other = TSLRegressor(**options).fit(pd.DataFrame(X, columns=labels), y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # X has no names
+            found = explain.compare(other, plain, X)
+        assert len(found.names) == 3
+        assert not found.sizes.any()
+
+
+def test_what_only_rounding_tells_apart_is_the_same(pair, flats):
+    X, y = flats
+    found = explain.compare(pair[0], merge([pair[0], pair[0]]), X, y)
+    assert found.differences.any()
+    assert not found.differ
+    assert found.sentences == (
+        "The prediction of the second model is always that of the first model, over 600 rows.",
+    )
+    assert (found.loss_difference, found.p_value) == (0.0, 1.0)
+
+
+def test_sentences_tell_of_the_rows_whose_losses_are_compared(pair, flats):
+    X, y = flats
+    known = np.where(np.arange(600) < 3, y, np.nan)
+    found = explain.compare(*pair, X, known)
+    assert found.n_paired == 3
+    assert "paired over 3 rows; p = " in str(found)
+    known[1:] = np.nan
+    assert "which one row says nothing of" in str(explain.compare(*pair, X, known))
+    twice = explain.compare(*pair, X.iloc[[0, 0]], y[[0, 0]])
+    assert twice.p_value is None
+    assert "in each of 2 rows." in str(twice)
+
+
+def test_the_same_sums_with_other_offsets_are_told_apart():
+    rng = np.random.default_rng(0)
+    X, added = rng.normal(size=(300, 2)), rng.normal(size=300)
+    y = X[:, 0] + added
+    model = TSLRegressor(1, early_stopping=False, random_state=0).fit(X, y, offset=added)
+    found = explain.compare(model, model, X, y, offset=(added, np.zeros(300)))
+    assert "is always that of" in found.sentences[0]
+    assert "The mean squared error of the first model is smaller by" in found.sentences[1]
+    alone = explain.compare(model, model, X, None, offset=added)
+    assert "without the offsets" not in str(alone)

@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from seplearn import TSLClassifier, TSLRegressor, datasets, explain
@@ -113,6 +114,9 @@ def test_fixed_features_stay():
     result = explain.counterfactual(case.subject, case.X, 2, target=now - 1.0, fixed=first)
     assert result.fixed == (first,)
     assert all(first not in change.names for change in result.changes)
+    for none in (None, (), np.array([]), pd.Index([]), pl.Series([], dtype=pl.String)):
+        free = explain.counterfactual(case.subject, case.X, 2, target=now - 1.0, fixed=none)
+        assert free.fixed == ()
     all_fixed = explain.counterfactual(case.subject, case.X, 2, target=now - 1.0, fixed=NAMES)
     assert all_fixed.changes == ()
     assert not all_fixed.is_reached

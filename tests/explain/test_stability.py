@@ -129,6 +129,30 @@ def test_edits_are_not_in_the_fits_and_that_is_said(model):
     assert "edited by hand" in told
 
 
+def test_refits_have_the_loss_of_the_model():
+    X, y = table(80)
+    model = TSLRegressor(1, early_stopping=False, random_state=0).fit(X, y)
+    expected = explain.stability(model, X, y, n_refits=1).frame()
+    model.set_params(loss="poisson")  # of the next fit; negative outcomes have none
+    pd.testing.assert_frame_equal(explain.stability(model, X, y, n_refits=1).frame(), expected)
+
+
+def test_weights_and_groups_are_those_of_fits(model):
+    X, y = table()
+    expected = explain.stability(model, X, y, n_refits=1).frame()
+    pd.testing.assert_frame_equal(explain.stability(model, X, y, 1.0, n_refits=1).frame(), expected)
+    numbers = np.arange(150) % 5
+    mixed = pd.Series([float(g) if k % 2 else int(g) for k, g in enumerate(numbers)], dtype=object)
+    parts = TSLRegressor(1, n_grids=1, random_state=0).fit(X, y, groups=numbers)
+    found = [
+        explain.stability(parts, X, y, groups=groups, n_refits=1).frame()
+        for groups in (numbers, mixed)
+    ]
+    pd.testing.assert_frame_equal(*found)
+    with pytest.raises(ValueError, match="y must hold the outcomes of the rows, got None"):
+        explain.stability(model, X, None, n_refits=1)
+
+
 def test_other_estimators_too():
     X, y = table(60)
     model = SepALSRegressor(random_state=0).fit(X, y)
@@ -140,7 +164,11 @@ def test_other_estimators_too():
     [
         ({"n_refits": 0}, ValueError, "n_refits must be an integer from 1 to 10000, got 0"),
         ({"n_refits": 1.5}, ValueError, "n_refits must be an integer from 1 to 10000, got 1.5"),
-        ({"groups": [1, 2]}, ValueError, r"groups must have one value per row \(150\), got 2"),
+        (
+            {"groups": [1, 2]},
+            ValueError,
+            r"groups must have one value per row \(150\), got shape \(2,\)",
+        ),
         ({"label": "a"}, ValueError, "label must be None for TSLRegressor, got 'a'"),
     ],
 )

@@ -219,6 +219,20 @@ def test_rows_that_disagree_have_no_common_place():
     assert change is None or change.share < 0.9
 
 
+def test_levels_that_hardly_move_some_rows_are_told_of_too():
+    """Levels of which two rows are turned upside down and five hardly have any of it."""
+    axes = [levels("a", "b"), levels("u", "v", "w")]
+    shares = [[0.5, 0.5, 0.0, 0.0, 0.0], [0.3, 0.2, 0.5, 0.0, 0.0, 0.0]]
+    model = hand_made(axes, shares, [product([[1, -1, 1, 1, 1], [1, -1, 1e-3, 1, 1, 1]])])
+    summary = explain.summary(model)
+    one = summary["x0"]
+    assert (one.turned, one.idle) == pytest.approx((0.2, 0.5))
+    assert not one.way
+    text = "What x0 does is upside down for 20 % of the rows, and next to nothing for 50 %; x1"
+    assert text in str(summary)
+    assert summary.frame()["idle"].tolist() == [pytest.approx(0.5), 0.0]
+
+
 def test_small_islands_of_the_other_sign_count_against_a_common_place():
     """Bins of 1 % each: each island is too small to be told of, all together are not."""
     bins = hand_made([numeric(*range(99))], [[0.01] * 100 + [0.0]], []).bins

@@ -1,5 +1,6 @@
 """One row in the page: Shapley values and changes that reach a wanted prediction, as in Python."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,8 @@ FIND = """([wanted, fixed]) => {
   return [...document.querySelectorAll("#changes li")].map((one) =>
     [Number(one.dataset.size), Number(one.dataset.prediction)]);
 }"""
+MOVES = """(items) => items.map((one) =>
+  [...one.querySelectorAll("div")].map((move) => move.textContent).join("\\n"))"""
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +113,33 @@ def test_changes_are_those_of_python(model, flats, path, open_page):
                 assert (prediction - target) * (factor - 1.0) >= 0.0
             seen += len(found)
     assert seen > 8
+
+
+def test_proposed_values_are_those_of_python(model, flats, path, open_page):
+    """Few digits, and whole numbers where the row and the data have them."""
+    opened = open_page(path)
+    X = flats[0][500:].reset_index(drop=True)
+    whole = []
+    for k in (1, 2, 3):
+        opened.page.evaluate(SET_ROW, entered(model, X.loc[k]))
+        target = 0.8 * float(model.predict(X[k : k + 1])[0])
+        opened.page.evaluate(FIND, [target, []])
+        changes = explain.counterfactual(model, X, k, target=target).changes[:6]
+        told = [list(zip(change.names, change.after, strict=True)) for change in changes]
+        shown = [
+            [re.fullmatch(r"(\w+) .* \u2192 (.*)", text).groups() for text in texts.split("\n")]
+            for texts in opened.page.locator("#changes li").evaluate_all(MOVES)
+        ]
+        assert sorted(map(as_text, shown)) == sorted(map(as_text, told))
+        values = [value for moves in told for _, value in moves if not isinstance(value, str)]
+        whole += [value for value in values if value == int(value)]
+    assert whole
+
+
+def as_text(moves):
+    """Numbers of the page as those of Python."""
+    numbers = [(name, re.sub(r"\.0$", "", str(value))) for name, value in moves]
+    return sorted(numbers)
 
 
 def test_a_change_can_be_tried_by_keyboard(model, flats, path, open_page):

@@ -16,6 +16,7 @@ from seplearn.table.training import (
     WeightSums,
     WeightUnit,
     eval_rows,
+    group_names,
     known_rows,
     rows_with_target,
     training_rows,
@@ -127,6 +128,8 @@ def test_a_weight_that_is_nothing_beside_another_leaves_no_row():
 def test_groups_weights_and_offsets_are_read_alike_from_all_containers():
     y, column = np.arange(3.0), np.array([[1.0], [1.0], [2.0]])
     expected = training_rows(X, y, column[:, 0], [1, 1.0, 2], column[:, 0])
+    far = pd.Series([2**63, -1, 2**63 + 1, 0], dtype=object)  # no double tells them apart
+    assert len(set(group_names(far, 4))) == 4
     mixed = pd.Series([1, 1.0, 2], dtype=object)
     for groups in (mixed, np.array([1, 1.0, 2], dtype=object), column):
         found = training_rows(X, y, column, groups, column)

@@ -128,7 +128,7 @@ def _text(result: Comparison) -> str:
         [str(row), *(number(value) for value in result.predictions[:, row])]
         for row in result.worst[:5].tolist()
     ]
-    if not result.differences.any():
+    if not result.differ:
         return "\n\n".join(parts)
     head = ("row", *(shortened(name, 24) for name in result.models))
     parts.append("Rows that differ most:\n\n" + table(head, worst, right=(0, 1, 2)))

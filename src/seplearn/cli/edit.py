@@ -15,7 +15,6 @@ from seplearn.cli.tables import (
     offset_column,
     offset_option,
     open_model,
-    save_model,
     with_target,
 )
 from seplearn.cli.use import size_text
@@ -83,7 +82,7 @@ def edit(
     seplearn edit rent.tsl unseen.csv --clip area@0 20 120 --reason "few above" -o new.tsl
     """  # noqa: D301
     check_output(output, (model, table))
-    estimator = open_model(model)
+    estimator = open_model(model, for_commands=False)
     session = estimator.edit()
     _change_curves(session, changes)
     _change_stages(session, changes["merge_stages"], changes["dropped_stages"])
@@ -102,7 +101,7 @@ def edit(
     edited: SeparationEstimator = session.apply(reason=reason)
     if rows is not None:
         say(str(session.effect(rows.features, rows.y, offset=rows.offset)))
-    save_model(edited, output)
+    edited.save(output)
     n_edits = len(edited.edits_)
     say(f"wrote {output}, edited {n_edits} time{'s' if n_edits > 1 else ''}", err=True)
 
@@ -178,8 +177,8 @@ def merge(models: tuple[str, ...], weights: tuple[float, ...], reason: str, outp
     seplearn merge north.tsl south.tsl --weight 1 --weight 3 -o both.tsl
     """  # noqa: D301
     check_output(output, models)
-    estimators = [open_model(model) for model in models]
+    estimators = [open_model(model, for_commands=False) for model in models]
     merged = merge_models(estimators, weights or None, reason=reason)
-    save_model(merged, output)
+    merged.save(output)
     names = printable(", ".join(models))
     say(f"wrote {output}, the average of {names}: {size_text(merged)}", err=True)

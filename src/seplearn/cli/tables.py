@@ -231,11 +231,15 @@ def _printable_table(table: pa.Table) -> pa.Table:
     return pa.table(columns, [printable(name) for name in table.column_names])
 
 
-def open_model(path: str) -> SeparationEstimator:
-    """The model in a file; the error for a missing file says how to make one."""
+def open_model(path: str, *, for_commands: bool = True) -> SeparationEstimator:
+    """The model in a file; the error for a missing file says how to make one.
+
+    ``for_commands`` it answers in the tables that commands know; otherwise as it would in Python.
+    """
     try:
         estimator = load_model(path)
-        estimator._library = estimator._library or _LIBRARY
+        if for_commands:
+            estimator._library = estimator._library or _LIBRARY
         return estimator
     except FileNotFoundError as error:
         if path == PIPE:
@@ -284,7 +288,12 @@ def offset_column(
         raise ValueError("--offset must not be given together with --without-offset")
     if own is None:
         scale = model.model_.link.scale
-        note(f"this model knows of no offset; column {given!r} is added to its {scale} as it is")
+        why = (
+            "the model was fitted with offsets and does not know their column"
+            if model._had_offsets
+            else "this model knows of no offset"
+        )
+        note(f"{why}; column {given!r} is added to the {scale} as it is")
     if isinstance(model, SepALSRegressor) or isinstance(model.model_, ClassModels):
         raise ValueError(
             "--offset is for models of numbers, counts or two classes, got a "

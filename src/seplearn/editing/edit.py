@@ -314,7 +314,8 @@ class Edit:
     def replay(self, edits: Iterable[EditRecord]) -> Edit:
         """Make the changes of records, such as the ``edits_`` of another model.
 
-        On the estimator that a model was edited from they give the same model, to the last bit.
+        On the estimator that a model was edited from they give the same model, to the last bit:
+        records that this estimator has itself, and that come first, are not made again.
 
         Parameters
         ----------
@@ -323,7 +324,9 @@ class Edit:
         """
         if not isinstance(edits, Iterable):
             raise wrong_type("edits", "records of edits, as in edits_", edits)
-        records = list(edits)
+        records, own = list(edits), list(self._estimator.edits_)
+        if not self._done and len(records) > len(own) and records[: len(own)] == own:
+            records = records[len(own) :]
         for record in records:
             if not isinstance(record, EditRecord):
                 raise wrong_type("edits", "records of edits, as in edits_", record)
@@ -606,6 +609,20 @@ def directions_of(
         if operation == "make_monotone" and arguments["feature"] in names:
             directions[names.index(arguments["feature"])] = int(arguments["direction"])
     return directions
+
+
+def kept_directions(estimator: Any) -> dict[int, int]:
+    """Those of :func:`directions_of` along which the predictions really rise or fall.
+
+    A parameter that was set after the fit says nothing of the model.
+    """
+    model = estimator.model_
+    models = model.models if isinstance(model, ClassModels) else (model,)
+    return {
+        j: way
+        for j, way in directions_of(estimator).items()
+        if all(_farthest(one, curves.monotone(one, j, way)) <= _ROUNDING for one in models)
+    }
 
 
 def _asked_directions(estimator: Any, names: Sequence[str]) -> dict[int, int]:

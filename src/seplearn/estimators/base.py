@@ -19,7 +19,7 @@ from seplearn._errors import out_of_range, warn, wrong_type
 from seplearn._params import Parameter, check_parameters
 from seplearn._rules import Choice, Flag, check_level, is_real, is_whole
 from seplearn.editing import Edit
-from seplearn.editing.edit import check_reason
+from seplearn.editing.edit import check_reason, directions_of
 from seplearn.explain.subject import Subject
 from seplearn.explain.summary import summary
 from seplearn.export.json import to_plain
@@ -231,9 +231,16 @@ class SeparationEstimator(BaseEstimator):
     @property
     def _had_offsets(self) -> bool:
         """Whether rows of the fit, or of the fits of a merged model, are known to have had some."""
+        return bool(self._answer_of_offsets)
+
+    @property
+    def _answer_of_offsets(self) -> bool | None:
+        """The same, None where it is not known."""
         if self.provenance_ is not None:
-            return bool(self.provenance_.had_offsets)
-        return any(edit.arguments.get("had_offsets", False) for edit in self.model_.edits)
+            return self.provenance_.had_offsets
+        merges = [edit for edit in self.model_.edits if edit.operation == "merge"]
+        known: bool | None = merges[-1].arguments.get("had_offsets") if merges else None
+        return known
 
     def _warn_without_offset(self, offset: Any) -> None:
         """Before outcomes are compared with predictions."""
@@ -380,6 +387,7 @@ class SeparationEstimator(BaseEstimator):
         about: dict[str, Any] = {"stages": list(chosen)}
         model = select_stages(self.model_, chosen)
         if X is not None:
+            self._can_refit()
             self._needs_offset(offset, "fit lambda to these rows")
             rows = training_rows(X, y, sample_weight, None, offset)
             model = self._refitted(model, rows)
@@ -387,17 +395,19 @@ class SeparationEstimator(BaseEstimator):
         edits = (*model.edits, EditRecord("select_stages", about, reason))
         return self._with_model(with_edits(model, edits), [])
 
-    def _refitted(self, model: SeparationModel, rows: TrainingRows) -> SeparationModel:
-        """The model with lambda and intercept fitted to other rows by least squares."""
+    def _can_refit(self) -> None:
         if not isinstance(self._loss, SquaredError):
             raise ValueError(
                 "X and y must not be given: lambda are refitted by least squares, which is not "
                 "this model's loss; edit().recalibrate(X, y) fits scales by the loss itself"
             )
+
+    def _refitted(self, model: SeparationModel, rows: TrainingRows) -> SeparationModel:
+        """The model with lambda and intercept fitted to other rows by least squares."""
         target = rows.y if rows.offset is None else rows.y - rows.offset
         data = TrainingData(model.bins, self._codes_of(rows.table), target, rows.weight)
         scalars: Any = getattr(self, "scalars", "nnls")  # SepALS has no such parameter
-        if getattr(self, "monotonic_cst", None) is not None:  # a stage turned round would break it
+        if directions_of(self):  # a stage turned round would break them
             scalars = "nnls"
         return refit_scalars(model, data, scalars, bool(self.fit_intercept))
 

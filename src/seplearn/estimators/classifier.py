@@ -46,9 +46,11 @@ from seplearn.table.columns import are_missing, is_missing, read_target, target_
 from seplearn.table.files import open_files
 from seplearn.table.schema import Schema
 from seplearn.table.training import (
+    NO_OUTCOMES,
     EvalRows,
     eval_rows,
     known_rows,
+    one_eval_set,
     total_weight,
     training_rows,
     warn_of_target,
@@ -540,6 +542,8 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         """
         from sklearn.metrics import accuracy_score  # 65 ms, spared whoever only predicts
 
+        if y is None:
+            raise ValueError(NO_OUTCOMES)
         if are_missing(np.asarray(read_target(y), dtype=object).ravel()).any():
             raise ValueError("y must not have missing labels; evaluate leaves such rows out")
         predictions = self.predict(X, offset)
@@ -549,6 +553,8 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
 
 def labels_of(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
     """The labels of all rows."""
+    if y is None and may_be_missing:
+        raise ValueError(NO_OUTCOMES)
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
     given = read_target(y)
@@ -696,10 +702,9 @@ def class_eval_rows(
     """The rows of an ``eval_set``, whose labels must be known; None where there is none."""
     if eval_set is None:
         return None
-    given = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
-    if isinstance(given, (tuple, list)) and len(given) > 1:
-        given = (given[0], _numbers(labels_of(given[1]), classes, "eval_set: y"), *given[2:])
-    return eval_rows(given, schema, with_offset)
+    X, y, *more = one_eval_set(eval_set, with_offset)
+    numbers = _numbers(labels_of(y), classes, "eval_set: y")
+    return eval_rows((X, numbers, *more), schema, with_offset)
 
 
 def weighed_rows(rows: EvalRows | None, weights: FloatArray) -> EvalRows | None:

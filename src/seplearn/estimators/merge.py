@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seplearn._errors import out_of_range, warn, wrong_type
 from seplearn._rules import is_real
-from seplearn.editing.edit import check_reason, directions_of
+from seplearn.editing.edit import check_reason, kept_directions
 from seplearn.editing.merge import merged
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.model.edit import of_each, with_edits
@@ -68,8 +68,9 @@ def merge(
     first = given[0]
     model = merged([one.model_ for one in given], shares, first._schema.labels)
     about = {"weights": shares, "n_edits": [len(one.edits_) for one in given]}
-    if any(one._had_offsets for one in given):
-        about["had_offsets"] = True  # what a provenance would say
+    answers = {one._answer_of_offsets for one in given}
+    if len(answers) == 1 and None not in answers:
+        about["had_offsets"] = answers.pop()  # what a provenance would say
     edits = (*(edit for one in given for edit in one.edits_), EditRecord("merge", about, reason))
     out: AnyEstimator = first._with_model(of_each(model, lambda one: with_edits(one, edits)), [])
     out.provenance_ = None  # of one of several fits it would be wrong
@@ -105,8 +106,8 @@ def _must_agree(first: Any, other: Any) -> Iterable[tuple[str, Any, Any]]:
     yield "kind", type(first).__name__, type(other).__name__
     one, two = first._schema, other._schema
     yield "features in the same order", one.keys_beside(two), two.keys_beside(one)
-    known = [own.provenance_ for own in (first, other) if own.provenance_ is not None]
-    if len(known) == 2 and None not in (had := [own.had_offsets for own in known]):
+    had = [own._answer_of_offsets for own in (first, other)]
+    if None not in had:
         yield "answer to whether rows had offsets", had[0], had[1]
     for what, of in (
         ("kinds of features", lambda one: tuple(axis.kind for axis in one.model_.bins.axes)),
@@ -139,7 +140,7 @@ def _shares(weights: Any, n: int) -> list[float]:
 def _common_constraints(given: Sequence[Any]) -> Any:
     """What all models keep, as the parameter ``monotonic_cst`` says it; None if that is nothing."""
     first = given[0]
-    each = [directions_of(one) for one in given]
+    each = [kept_directions(one) for one in given]
     common = {
         j: way for j, way in each[0].items() if all(other.get(j) == way for other in each[1:])
     }

@@ -17,19 +17,20 @@ from seplearn.explain.result import Explanation
 from seplearn.explain.shapley import values_at
 from seplearn.explain.sizes import largest, shares
 from seplearn.explain.subject import Subject
-from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.losses.base import mean_and_error
 from seplearn.losses.links import SOFTMAX
 from seplearn.losses.quantile import Quantile
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.reference import Reference
-from seplearn.table.columns import make_frame
+from seplearn.table.columns import make_frame, open_table
 from seplearn.table.training import known_rows
 
 _MOST_ROWS = 300  # compared with as many others
 _WORST_ROWS = 10
 _TOLD_FEATURES = 3
 _SURE = 0.05
+_ROUNDING, _OF_LARGEST = 1e-9, 1e-14  # of a value, and of the largest of all
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,8 +56,11 @@ class Comparison(Explanation):
         better, and its standard error.
     p_value : float or None
         How likely a difference at least as large is for models that are equally good: a paired
-        test over the rows, which must be others than those the models were fitted to. None, as the
-        four before, where the models aim at different things, as two quantiles do.
+        test over the rows, which must be others than those the models were fitted to. None where
+        all rows differ by the same, and as the four before where the models aim at different
+        things, as two quantiles do.
+    n_paired : int
+        Over how many rows losses are compared: those with a known target.
     without_offsets : bool
         Whether predictions leave out offsets, which the scores have.
     names : tuple of str
@@ -103,6 +107,7 @@ class Comparison(Explanation):
     worst_values: FloatArray
     curves: tuple[tuple[Response | None, Response | None], ...]
     without_offsets: bool = False
+    n_paired: int = 0
 
     @property
     def differences(self) -> FloatArray:
@@ -111,18 +116,24 @@ class Comparison(Explanation):
         return difference
 
     @property
+    def differ(self) -> bool:
+        """Whether any prediction differs by more than rounding does."""
+        return not _is_rounding(self.differences, self.predictions)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """What there is to say, in words."""
         first, second = self.models
         over = f"over {count(len(self.differences), 'row')}"
-        if self.without_offsets:
+        if self.without_offsets and self.scores is not None:
             over += ", without the offsets, which errors have"
-        if not self.differences.any():
-            return (f"The {self.response} of {second} is always that of {first}, {over}.",)
+        if not self.differ:
+            same = f"The {self.response} of {second} is always that of {first}, {over}."
+            return (same, self._which_is_better()) if self.loss_difference else (same,)
         size = number_text(float(np.abs(self.differences).mean()), 3)
         by = f"by {size} on average, {over}"
         told = [f"The {self.response} of {second} differs from that of {first} {by}."]
-        if self.loss_difference is not None and self.p_value is not None:
+        if self.loss_difference is not None:
             told.append(self._which_is_better())
         leading = [
             f"{name} ({percent(share)})"
@@ -136,21 +147,22 @@ class Comparison(Explanation):
 
     def _which_is_better(self) -> str:
         first, second = self.models
-        difference, error = float(self.loss_difference or 0.0), float(self.loss_error or 0.0)
-        if difference == 0.0:
-            return f"The {self.loss} of both is the same."
-        better = second if difference < 0 else first
-        size = number_text(abs(difference), 3)
-        if len(self.differences) == 1:
-            return (
-                f"The {self.loss} of {better} is smaller by {size}, which one row says nothing of."
-            )
-        sure = "" if (self.p_value or 0.0) < _SURE else ", which may be chance"
-        return (
-            f"The {self.loss} of {better} is smaller by {size} (standard error "
-            f"{number_text(error, 2)}, paired "
-            f"over the rows; p = {number_text(self.p_value or 0.0, 2)}){sure}."
+        difference, error = (
+            0.0 if own is None else own for own in (self.loss_difference, self.loss_error)
         )
+        if difference == 0.0 and self.p_value == 1.0:
+            return f"The {self.loss} of both is the same."
+        better = second if math.copysign(1.0, difference) < 0 else first
+        told = f"The {self.loss} of {better} is smaller"
+        over = f"paired over {count(self.n_paired, 'row')}"
+        if 0.0 < abs(difference) < math.inf:  # squares of huge or tiny units are no numbers
+            told += f" by {number_text(abs(difference), 3)}"
+            over = f"standard error {number_text(error, 2)}, {over}"
+        if self.p_value is None:
+            alone = ", which one row says nothing of" if self.n_paired == 1 else ""
+            return f"{told}{alone or f' in each of {self.n_paired:,} rows'}."
+        sure = "" if self.p_value < _SURE else ", which may be chance"
+        return f"{told} ({over}; p = {number_text(self.p_value, 2)}){sure}."
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
@@ -229,15 +241,10 @@ def compare(
     _check(subjects, models)
     Interval(0, whole=True).check("max_curves", max_curves)
     tables = tables_of_both(X)
-    codes = [subject.codes(own) for subject, own in zip(subjects, tables, strict=True)]
-    if len(codes[0]) != len(codes[1]):
-        raise ValueError(
-            f"X must have the same rows for both models, got {len(codes[0])} and {len(codes[1])}"
-        )
+    codes = _codes(subjects, tables)
     sums = np.array([s.model.predict(c) for s, c in zip(subjects, codes, strict=True)])
-    link = subjects[0].model.link
-    predictions = link.inverse(sums)
-    keys = _keys(subjects)
+    predictions = subjects[0].model.link.inverse(sums)
+    keys = _keys(subjects, tables)
     names = _names(subjects, keys)
     n = len(codes[0])
     some = np.arange(min(n, _MOST_ROWS)) * n // min(n, _MOST_ROWS)
@@ -247,7 +254,7 @@ def compare(
     order = np.argsort(-sizes, kind="stable")
     far = _shapley(subjects, codes, keys, worst, some)
     scores, paired = (None, None) if y is None else _errors((first, second), tables, y, offset)
-    loss, difference, error, p_value = paired or (None, None, None, None)
+    loss, difference, error, p_value, n_paired = paired or (None, None, None, None, 0)
     rows = [Reference(c[some], np.full(len(some), 1.0 / len(some))) for c in codes]
     every = list(dict.fromkeys([*keys[0], *keys[1]]))
     return Comparison(
@@ -266,6 +273,7 @@ def compare(
         worst_values=(far[1] - far[0])[:, order],
         curves=tuple(_curves(subjects, keys, every[j], rows) for j in order[:max_curves]),
         without_offsets=any(own is not None for own in _of_both(offset)),
+        n_paired=n_paired,
         library=subjects[0].schema.library,
         quantity=subjects[0].quantity,
     )
@@ -294,13 +302,30 @@ def tables_of_both(X: Any) -> tuple[Any, Any]:
     return X if is_pair and all(len(getattr(own, "shape", ())) == 2 for own in X) else (X, X)
 
 
+def _codes(subjects: tuple[Subject, Subject], tables: tuple[Any, Any]) -> list[CodeArray]:
+    """The bins of the same rows in both models."""
+    codes = [subject.codes(own) for subject, own in zip(subjects, tables, strict=True)]
+    if len(codes[0]) != len(codes[1]):
+        raise ValueError(
+            f"X must have the same rows for both models, got {len(codes[0])} and {len(codes[1])}"
+        )
+    return codes
+
+
 _Keys = tuple[tuple[Hashable, ...], tuple[Hashable, ...]]
 
 
-def _keys(subjects: tuple[Subject, Subject]) -> _Keys:
-    """What the features of both models are known by, here."""
+def _keys(subjects: tuple[Subject, Subject], tables: tuple[Any, Any]) -> _Keys:
+    """What the features of both models are known by, here: the columns of a table of both."""
     one, other = subjects[0].schema, subjects[1].schema
-    return one.keys_beside(other), other.keys_beside(one)
+    if tables[0] is not tables[1]:
+        return one.keys_beside(other), other.keys_beside(one)
+    table = open_table(tables[0])
+    known = table.integer_labels or range(table.n_columns)
+    read, read_too = (
+        tuple(known[place] for place in own.schema.places_in(table, own.owner)) for own in subjects
+    )
+    return read, read_too
 
 
 def _names(subjects: tuple[Subject, Subject], keys: _Keys) -> tuple[str, ...]:
@@ -383,15 +408,27 @@ def _errors(
         off = [r.y - link.inverse(s) for r, s in zip(rows, sums, strict=True)]
         unit = largest(np.concatenate(off))  # squares of large numbers overflow
         each = [(one / unit) ** 2 for one in off]
-    return scores, (name, *_paired(each[1] - each[0], unit))
+    return scores, (name, *_paired(each, unit), len(each[0]))
 
 
-def _paired(differences: FloatArray, unit: float) -> tuple[float, float, float]:
-    """The mean of differences of squares in a unit, its standard error, and a p-value."""
+def _paired(each: list[FloatArray], unit: float) -> tuple[float, float, float | None]:
+    """The mean of differences of losses, its standard error, and how likely both by chance are.
+
+    Losses are squares in a unit. Rows that all differ by the same tell of no chance.
+    """
+    differences = each[1] - each[0]
+    if _is_rounding(differences, np.array(each)):
+        return 0.0, 0.0, 1.0
     mean, error = mean_and_error(differences, np.ones(len(differences)))
-    always = mean != 0.0 and error == 0.0 and len(differences) > 1
-    apart = math.inf if always else abs(mean) / (error or math.inf)
-    return mean * unit * unit, error * unit * unit, math.erfc(apart / math.sqrt(2.0))
+    p_value = math.erfc(abs(mean) / error / math.sqrt(2.0)) if error > 0.0 else None
+    return mean * unit * unit, error * unit * unit, p_value
+
+
+def _is_rounding(differences: FloatArray, values: FloatArray) -> bool:
+    """Whether the values of both, shape (2, n), are the same but for rounding."""
+    sizes = np.abs(values).max(axis=0)
+    least = _ROUNDING * sizes + _OF_LARGEST * sizes.max(initial=0.0)
+    return bool(np.all(np.abs(differences) <= least))
 
 
 def _scores(evaluation: Evaluation) -> dict[str, float]:

@@ -233,8 +233,8 @@ def counterfactual(
     """
     subject, models = _sums_of(model)
     Interval(1, whole=True).check("max_changes", max_changes)
-    no_fixed = fixed is None or (hasattr(fixed, "__len__") and len(fixed) == 0 and fixed != "")
-    kept = () if no_fixed else subject.features(fixed, "fixed")
+    is_empty = not isinstance(fixed, str) and hasattr(fixed, "__len__") and len(fixed) == 0
+    kept = () if fixed is None or is_empty else subject.features(fixed, "fixed")
     table = open_table(X)
     columns = subject.schema.columns_in(table, subject.owner)
     row = check_position("row", row, table.n_rows, " (a position, not a label of an index)")
@@ -469,32 +469,32 @@ def _smallest(reached: BoolArray, costs: FloatArray) -> int | None:
 
 
 def _value_in(axis: AxisDescription, b: int, before: Any) -> Any:
-    """A value in bin ``b``: of a range, with few digits, about as near to the old one as can be."""
+    """A value in bin ``b``: of a range, with few digits, about as near to the old one as can be.
+
+    Whole numbers stay whole.
+    """
     if axis.kind == "categorical":
         return axis.levels[b]
     middle = float(axis.values[b])
     if axis.has_few_values or axis.range is None:
         return middle
     low, high = max(axis.lower[b], axis.range[0]), min(axis.upper[b], axis.range[1])
-    whole = _whole_in(axis, before, low, high, b)
-    if whole is not None:
-        return whole
     near, away = (low, 1.0) if before < low else (high, -1.0) if before >= high else (middle, 1.0)
     if not math.isfinite(near):
         return middle
+    is_whole = all(float(value).is_integer() for value in (before, *axis.range))
+    for value in _short_numbers(near, away):
+        is_there = low <= value <= high and axis.lower[b] <= value < axis.upper[b]
+        if is_there and (value.is_integer() or not is_whole):
+            return value
+    whole = float(min(max(before, math.ceil(low)), math.floor(high))) if is_whole else middle
+    return whole if axis.lower[b] <= whole < axis.upper[b] else middle
+
+
+def _short_numbers(near: float, away: float) -> Iterator[float]:
+    """Numbers beside one, on the side that is away from another, those with few digits first."""
     for digits in _DIGITS:
         step = 10.0 ** (math.floor(math.log10(abs(near))) - digits + 1) if near else 1.0
         rounded = away * math.ceil(away * near / step) * step
         for value in (rounded, rounded + away * step):
-            short = float(f"{value:.{digits}g}")
-            if low <= short <= high and axis.lower[b] <= short < axis.upper[b]:
-                return short
-    return middle
-
-
-def _whole_in(axis: AxisDescription, before: Any, low: float, high: float, b: int) -> float | None:
-    """The whole number in a range that is nearest to a whole number; None if there is none."""
-    if not (math.isfinite(low) and math.isfinite(high) and float(before).is_integer()):
-        return None
-    whole = float(min(max(before, math.ceil(low)), math.floor(high)))
-    return whole if low <= whole <= high and axis.lower[b] <= whole < axis.upper[b] else None
+            yield float(f"{value:.{digits}g}")

@@ -253,14 +253,16 @@ def _turned(summary: Summary) -> tuple[str, ...]:
 
 def turned_text(one: FeatureSummary, quantity: str) -> str:
     """For how many rows a feature acts the other way round, and who decides."""
-    what = f"What {brief(one.name)} does is upside down for {percent(one.turned)} of the rows"
+    idle = one.idle if one.idle >= _FEW else 0.0
+    usual, turned = percent(1.0 - one.turned - idle), percent(one.turned)
     if one.way:
         other = "falls" if one.way == "rises" else "rises"
-        idle = one.idle if one.idle >= _FEW else 0.0
-        usual, turned = percent(1.0 - one.turned - idle), percent(one.turned)
         rest = f", {other} for {turned}, and hardly moves for {percent(idle)}"
         what = f"The {quantity} {one.way} with {brief(one.name)} for {usual} of the rows"
         what += rest if idle else f" and {other} for {turned}"
+    else:
+        rest = f", and next to nothing for {percent(idle)}" if idle else ""
+        what = f"What {brief(one.name)} does is upside down for {turned} of the rows{rest}"
     return f"{what}; {_who(one.turned_by)}."
 
 

@@ -19,6 +19,13 @@ from seplearn.explain.summary import summary
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.model.classes import ClassModels
 from seplearn.table.columns import read_target
+from seplearn.table.training import (
+    NO_OUTCOMES,
+    checked_weight,
+    group_names,
+    group_numbers,
+    read_offset,
+)
 
 _STEADY = 0.9  # of the refits: what holds in so many is called steady
 _SAMPLE = 1.0 - np.exp(-1.0)  # share of different rows in a bootstrap sample
@@ -244,21 +251,20 @@ class _Rows:
     def of(
         X: Any, y: Any, sample_weight: Any, groups: Any, offset: Any, has_classes: bool
     ) -> _Rows:
+        if y is None:
+            raise ValueError(NO_OUTCOMES)
         n = len(np.asarray(read_target(y)))
-        given = {"groups": groups, "offset": offset}
-        for name, values in {"sample_weight": sample_weight, **given}.items():
-            if values is not None and len(np.asarray(read_target(values))) != n:
-                got = len(np.asarray(read_target(values)))
-                raise ValueError(f"{name} must have one value per row ({n}), got {got}")
-        weight = np.ones(n) if sample_weight is None else np.asarray(read_target(sample_weight))
-        units = np.arange(n) if groups is None else _numbered(groups)
+        weight = checked_weight(sample_weight, np.zeros(n))
+        read_offset(offset, n)
+        units = np.arange(n) if groups is None else group_numbers(group_names(groups, n))
         classes = _numbered(y) if has_classes else np.zeros(n, dtype=np.int64)
+        given = {"groups": groups, "offset": offset}
         arguments = {name: values for name, values in given.items() if values is not None}
-        return _Rows(X, y, weight.astype(np.float64).ravel(), arguments, units, classes)
+        return _Rows(X, y, weight, arguments, units, classes)
 
     def fitted(self, model: Any, random: np.random.Generator, resampled: bool) -> Any:
         """The model fitted anew, with another seed."""
-        refit = clone(model)
+        refit = clone(model).set_params(**model._loss_parameters)  # as they were in the fit
         known = refit.get_params()
         refit.set_params(**{name: _OF_REFITS[name] for name in _OF_REFITS if name in known})
         refit.set_params(random_state=int(random.integers(2**31)))

@@ -68,8 +68,8 @@ class FeatureSummary:
         Share of the rows for which the effect of the feature has the shape that most rows have, but
         upside down.
     way : {"rises", "falls", ""}
-        What the prediction does along the feature for most of these rows; empty where it turns,
-        for levels, and where nothing of this was looked at.
+        What the prediction does along the feature for most of the rows that it moves; empty where
+        it turns, for levels, and where nothing of this was looked at.
     turned_by : tuple of SignChange
         Features along which it is turned upside down, and where.
     idle : float
@@ -235,6 +235,7 @@ class Summary(Explanation):
             "highest": numbers((one.curve.max() for one in features), np.nan),
             "sign_flips": [*(_flips(one.sign) for one in features), *[""] * rest],
             "turned": numbers(one.turned for one in features),
+            "idle": numbers((one.idle for one in features), 1.0),
             "turned_by": [*turners, *[""] * rest],
         }
 

@@ -59,11 +59,14 @@ class Schema:
     def keys_beside(self, other: Schema) -> tuple[Hashable, ...]:
         """What tells the columns apart and can be compared with the keys of another schema.
 
-        Names; without names on either side the numbers that frames give their columns.
+        Names; without names on either side the numbers that frames give their columns, or where
+        one side has none of these either, their places.
         """
         if self.names is not None or other.names is not None:
             return self.labels
-        return self.integer_labels or tuple(range(self.n_features))
+        if self.integer_labels is None or other.integer_labels is None:
+            return tuple(range(self.n_features))
+        return self.integer_labels
 
     @staticmethod
     def of(table: Table, target: str | None = None) -> Schema:

@@ -31,6 +31,7 @@ from seplearn.table.schema import Schema
 _SMALLEST_TARGET, _LARGEST_TARGET = 1e-303, 1e303
 LARGEST_OFFSET = _LARGEST_TARGET  # beside larger ones no sum of curves is a number
 MOST_PER_ROW = 10.0  # weights of a larger mean are no numbers of rows
+NO_OUTCOMES = "y must hold the outcomes of the rows, got None"
 _LEVEL_TAKEN_OFF = 1e6  # standard deviations: from here on more than six of 16 digits are lost
 
 
@@ -49,7 +50,7 @@ def training_rows(
 ) -> TrainingRows:
     """The rows with a positive weight; weights are numbers of rows."""
     table, y = rows_with_target(X, y)
-    given = _checked_weight(sample_weight, y)
+    given = checked_weight(sample_weight, y)
     weight = WeightUnit.of(given).counts(given)
     rows = _weighted_rows(table, y, weight, groups)
     added = read_offset(offset, len(y))
@@ -100,7 +101,7 @@ def known_rows(X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Traini
         raise ValueError(
             f"sample_weight must have one value per row ({len(y)}), got shape {weight.shape}"
         )
-    weight = _checked_weight(weight[known], y[known])
+    weight = checked_weight(weight[known], y[known])
     rows = _weighted_rows(table.rows(known), y[known], weight, None)
     return rows if added is None else rows._replace(offset=added[known][weight > 0])
 
@@ -121,10 +122,12 @@ def _real_numbers(values: Any, name: str) -> FloatArray:
     raise TypeError(f"{name} must hold numbers, got {kind} ({given.dtype})")
 
 
-def _checked_weight(sample_weight: Any, y: FloatArray) -> FloatArray:
+def checked_weight(sample_weight: Any, y: FloatArray) -> FloatArray:
+    """A weight for every row; ones where none are given."""
     if sample_weight is not None:
-        # One for all rows too.
-        sample_weight = _of_one_column(_real_numbers(sample_weight, "sample_weight"))[()]
+        sample_weight = _of_one_column(_real_numbers(sample_weight, "sample_weight"))
+        if sample_weight.ndim == 0:  # one for all rows
+            sample_weight = np.full(len(y), sample_weight)
         if not sample_weight.any():
             raise ValueError("sample_weight must have a positive sum, got zeros only")
     weight: FloatArray = _check_sample_weight(
@@ -134,7 +137,7 @@ def _checked_weight(sample_weight: Any, y: FloatArray) -> FloatArray:
 
 
 def _weighted_rows(table: Table, y: FloatArray, weight: FloatArray, groups: Any) -> TrainingRows:
-    names = None if groups is None else _group_names(groups, len(y))
+    names = None if groups is None else group_names(groups, len(y))
     if not weight.all():
         used = weight > 0
         table, y, weight = table.rows(used), y[used], weight[used]
@@ -147,7 +150,7 @@ def rows_with_target(X: Any, y: Any, *, may_be_unknown: bool = False) -> tuple[T
     """A table and a target of the same length."""
     table = open_table(X)
     if y is None and may_be_unknown:
-        raise ValueError("y must hold the outcomes of the rows, got None")
+        raise ValueError(NO_OUTCOMES)
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
     y = column_or_1d(_numbers(read_target(y), may_be_unknown), warn=True)
@@ -190,6 +193,18 @@ class EvalRows(NamedTuple):
 
 def eval_rows(eval_set: Any, schema: Schema, with_offset: bool = False) -> EvalRows:
     """The rows of an ``eval_set``: a pair (X, y), or with offsets three of them."""
+    X, y, *more = one_eval_set(eval_set, with_offset)
+    try:
+        table, y = rows_with_target(X, y)
+        offset = read_offset(more[0], len(y)) if with_offset else None
+        added = np.zeros(len(y)) if offset is None else offset
+        return EvalRows(table, schema.columns_in(table, "eval_set"), y, added, np.ones(len(y)))
+    except ValueError as error:
+        raise ValueError(f"eval_set: {error}") from error
+
+
+def one_eval_set(eval_set: Any, with_offset: bool) -> Sequence[Any]:
+    """The parts of an ``eval_set``, as many as there must be."""
     n_parts, parts = (3, "(X, y, offset)") if with_offset else (2, "(X, y)")
     if isinstance(eval_set, list) and len(eval_set) == 1:
         eval_set = eval_set[0]  # as LightGBM and XGBoost take it
@@ -198,19 +213,15 @@ def eval_rows(eval_set: Any, schema: Schema, with_offset: bool = False) -> EvalR
     if not isinstance(eval_set, (tuple, list)) or len(eval_set) != n_parts:
         kind = "three" if with_offset else "a pair"
         raise TypeError(f"eval_set must be {kind} {parts}, got {type(eval_set).__name__}")
-    try:
-        table, y = rows_with_target(*eval_set[:2])
-        offset = read_offset(eval_set[2], len(y)) if with_offset else None
-        added = np.zeros(len(y)) if offset is None else offset
-        return EvalRows(table, schema.columns_in(table, "eval_set"), y, added, np.ones(len(y)))
-    except ValueError as error:
-        raise ValueError(f"eval_set: {error}") from error
+    return eval_set
 
 
-def _group_names(groups: Any, n: int) -> list[str]:
+def group_names(groups: Any, n: int) -> list[str]:
+    """What the group of every row is called; values that are equal are called the same."""
     values = _of_one_column(np.asarray(read_target(groups)))
     if values.dtype.kind == "O" and all(isinstance(value, Real) for value in values.tolist()):
-        values = np.array(values.tolist())  # 1 and 1.0 are one group here as in a list
+        numbers = np.array(values.tolist())  # 1 and 1.0 are one group here as in a list
+        values = numbers if numbers.tolist() == values.tolist() else values
     if values.ndim != 1 or len(values) != n:
         raise ValueError(f"groups must have one value per row ({n}), got shape {values.shape}")
     check_known("groups", values)
