@@ -494,6 +494,17 @@ def test_the_papers_estimators_say_that_they_are_for_numbers(amounts):
     assert "by squared error only" in (SepALSRegressor.__doc__ or "")
 
 
+def test_a_fit_that_goes_on_without_offsets_says_so():
+    rng = np.random.default_rng(0)
+    X, added = rng.uniform(size=(200, 1)), rng.uniform(size=200)
+    y = rng.poisson(np.exp(X[:, 0] + added))
+    options = {"loss": "poisson", "early_stopping": False, "random_state": 0}
+    model = TSLRegressor(1, warm_start=True, **options).fit(X, y, offset=added)
+    model.set_params(n_stages=2).fit(X, y, offset=added)
+    with pytest.warns(UserWarning, match="warm_start goes on from had offsets and this one has"):
+        model.set_params(n_stages=3).fit(X, y)
+
+
 def test_an_evaluation_that_forgets_the_offsets_says_so(tmp_path):
     table = datasets.claims(600, random_state=0)
     X, y, years = table.X, table.n_claims, np.log(table.exposure)

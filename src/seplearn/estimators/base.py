@@ -419,7 +419,7 @@ class SeparationEstimator(BaseEstimator):
         other._fitted_loss = self._fitted_loss
         return other
 
-    def _start(self, schema: Schema, loss: Loss) -> Any:
+    def _start(self, schema: Schema, loss: Loss, has_offset: bool) -> Any:
         """The model that another fit goes on from; None if there is none with curves."""
         if not self.get_params(deep=False).get("warm_start") or "model_" not in self.__dict__:
             return None
@@ -434,6 +434,11 @@ class SeparationEstimator(BaseEstimator):
             raise ValueError(
                 "loss must have the link of the fit that warm_start goes on from, "
                 f"{own.name!r}, got {loss.link.name!r}"
+            )
+        if self._had_offsets and not has_offset:
+            warn(
+                "the fit that warm_start goes on from had offsets and this one has none: with an "
+                "exposure, curves of rates are the beginning of curves of counts"
             )
         return None if self.model_.is_constant else self.model_
 

@@ -214,7 +214,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
             class_eval_rows(eval_set, schema, classes, offset is not None), weights
         )
         provenance = Provenance.of_fit(len(rows.y), total_weight(rows.weight), offset is not None)
-        start = self._start_of_classes(schema, classes)
+        start = self._start_of_classes(schema, classes, offset is not None)
         earlier = [] if start is None else self.history_
         asked = Asked(eval_set, groups, offset)
         parameters = self._class_parameters(classes)
@@ -240,9 +240,9 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         labels = {label: label for label in self.classes_.tolist()}
         return params | {"class_weight": {labels.get(key, key): w for key, w in weights.items()}}
 
-    def _start_of_classes(self, schema: Schema, classes: NDArray[Any]) -> Any:
+    def _start_of_classes(self, schema: Schema, classes: NDArray[Any], has_offset: bool) -> Any:
         """The model of the same classes that another fit goes on from, if there is one."""
-        start = self._start(schema, self._asked_loss)
+        start = self._start(schema, self._asked_loss, has_offset)
         if start is not None and self.classes_.tolist() != classes.tolist():
             raise ValueError(
                 "y must have the classes of the fit that warm_start goes on from, "
@@ -330,7 +330,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         self._check_classes(classes, roles.offset)
         check_repeated(classes, len(numbers))
         held_out = class_eval_rows(eval_set, schema, classes, roles.offset is not None)
-        start = self._start_of_classes(schema, classes)
+        start = self._start_of_classes(schema, classes, roles.offset is not None)
         outcomes = columns.used(given, spill)
         masses = np.zeros(len(classes))
         masses[numbers.astype(np.int64)] = blocked_sum(

@@ -241,7 +241,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
             check_eval_target(loss, held_out)
         provenance = Provenance.of_fit(len(rows.y), total_weight(rows.weight), offset is not None)
         parameters = self._plain_parameters()
-        start = self._start(schema, loss)
+        start = self._start(schema, loss, offset is not None)
         earlier = [] if start is None else self.history_
         model, history = fit_rows(rows, parameters, asked, held_out, callback, start)
         self._store(schema, model, [*earlier, *history], provenance)
@@ -330,7 +330,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         if eval_set is not None:
             held_out = eval_rows(eval_set, schema, roles.offset_column is not None)
             check_eval_target(loss, held_out)
-        start = self._start(schema, loss)
+        start = self._start(schema, loss, roles.offset_column is not None)
         parameters = self._plain_parameters()
         options, categorical = checked_options(columns.head, parameters, asked, start)
         outcomes = columns.used(read_outcomes(rows, roles, spill, classes=False), spill)
