@@ -197,6 +197,8 @@ def test_each_model_may_read_the_table_in_its_own_way():
     result = explain.compare(numbers, levels, (table, words), y)
     assert result.scores[1]["RMSE"] == levels.evaluate(words, y).rmse
     np.testing.assert_array_equal(result.predictions[1], levels.predict(words))
+    listed = explain.compare(numbers, levels, [table, words], y)
+    assert listed.loss_difference == result.loss_difference
     with pytest.raises(ValueError, match="X must have the same rows for both models, got 300 and"):
         explain.compare(numbers, levels, (table, words[1:]))
 

@@ -298,8 +298,10 @@ def _check(subjects: tuple[Subject, Subject], models: Any) -> None:
 
 def tables_of_both(X: Any) -> tuple[Any, Any]:
     """A table for each of two models: two of them, or the same for both."""
-    is_pair = isinstance(X, tuple) and len(X) == 2
-    return X if is_pair and all(len(getattr(own, "shape", ())) == 2 for own in X) else (X, X)
+    is_pair = isinstance(X, (tuple, list)) and len(X) == 2
+    if is_pair and all(len(getattr(own, "shape", ())) == 2 for own in X):
+        return X[0], X[1]
+    return X, X
 
 
 def _codes(subjects: tuple[Subject, Subject], tables: tuple[Any, Any]) -> list[CodeArray]:
