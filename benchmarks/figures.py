@@ -83,12 +83,18 @@ def named() -> dict[str, str]:
     values["outcomes_worst_table"] = outcomes.get("worst_table", NOT_MEASURED)
     steadiness = _json("steadiness").get("summary", {})
     values["steadiness"] = _text(steadiness.get("median_correlation"), ".2f")
+    values["steadiness_worst"] = _text(steadiness.get("worst_correlation"), ".2f")
+    values["steadiness_worst_table"] = steadiness.get("worst_table", NOT_MEASURED)
+    values["steadiness_error"] = _text(steadiness.get("median_error_apart"), ".1%")
+    values["steadiness_worst_error"] = _text(steadiness.get("largest_error_apart"), ".0%")
+    values["steadiness_error_table"] = steadiness.get("largest_error_table", NOT_MEASURED)
     paper = _json("speed").get("1,000,000 x 10", {})
     values["paper_times"] = _text(paper.get("times_faster"), ".1f")
     values["paper_memory"] = _text(paper.get("memory_ratio"), ".2f")
     fits = _json("memory").get("fits", [])
     values["memory_bytes"] = _text(fits[-1]["bytes_per_row"] if fits else None, ".0f")
     values["memory_table_bytes"] = _text(fits[-1]["table_bytes_per_row"] if fits else None, ".0f")
+    values["growth_bytes"] = _text(_bytes_per_row(), ".0f")
     return values | _blocks()
 
 
@@ -125,12 +131,24 @@ def against_rivals(task: str, protocol: Protocol) -> dict[str, str]:
     for rival in RIVALS:
         own = errors.get(rival, {})
         values[f"{task}ratio_{rival}"] = _text(own.get("ratio"), ".2f")
+        values[f"{task}median_{rival}"] = _text(own.get("median"), ".2f")
         values[f"{task}wins_{rival}"] = _text(own.get("wins"), "d")
         values[f"{task}tables_{rival}"] = _text(own.get("problems"), "d")
         values[f"{task}worst_{rival}"] = _text(own.get("worst"), ".2f")
         values[f"{task}worst_table_{rival}"] = own.get("worst_problem", NOT_MEASURED)
         values[f"{task}time_{rival}"] = _text(times.get(rival, {}).get("ratio"), ".2g")
+        values[f"{task}timed_{rival}"] = _text(times.get(rival, {}).get("problems"), "d")
     return values
+
+
+def _bytes_per_row() -> float | None:
+    """Of a fit with the defaults to the largest table: the whole process over the rows."""
+    rows = Rows(RESULTS / "growth.jsonl").read()
+    own = [row for row in rows if row["rival"] == report.OURS and row["status"] == "ok"]
+    if not own:
+        return None
+    largest = max(own, key=lambda row: row["rows"])
+    return float(largest["peak_mib"] * 2**20 / largest["rows"])
 
 
 def _onnx_times(n_rows: int) -> str:
@@ -146,7 +164,7 @@ def _growth_table() -> list[str]:
     own = [row for row in rows if row["rival"] == report.OURS and row["status"] == "ok"]
     if not own:
         return []
-    lines = ["| rows | features | seconds | peak memory, MiB |", "|---:|---:|---:|---:|"]
+    lines = ["| rows | features | CPU seconds | peak memory, MiB |", "|---:|---:|---:|---:|"]
     sizes = tuple(sorted({*growth.BY_ROWS, *growth.BY_FEATURES}))
     columns = [growth.ours(own, column, sizes) for column in ("cpu_seconds", "peak_mib")]
     for (n, p), seconds, memory in zip(sizes, *columns, strict=True):

@@ -50,10 +50,11 @@ def _about(rivals: list[str]) -> str:
     return (
         "**Accuracy and size of every preset.** The RMSE of a preset over a rival's (geometric "
         "mean over tables, below 1 is better for us; on how many tables ours is better), and of "
-        "the same fits the medians of what there is to read: products, curves that are not flat, "
-        f"such curves for each feature of the table. Rivals: {', '.join(rivals)}, all with their "
-        "defaults. CPU time of a fit, choosing its size included, over LightGBM's on the same "
-        "rows, one core each: that of the default in the same minutes, those of the other presets "
+        "the same fits the medians of what there is to read: products, curves that are not flat "
+        "(a quarter of the fits have fewer than the first number in brackets, a quarter more than "
+        "the second), such curves for each feature of the table. "
+        f"Rivals: {', '.join(rivals)}, all with their defaults. CPU time of a fit, choosing its "
+        "size included, over LightGBM's on the same rows, one core each: that of the default in the same minutes, those of the other presets "
         "in other minutes, in which the machine may be faster or slower by a tenth and more."
     )
 
@@ -84,15 +85,15 @@ def _times(times: pd.DataFrame, errors: pd.DataFrame, name: str) -> str:
 
 
 def _reading(rows: list[Row], name: str) -> list[str]:
-    """Medians over fits of real tables: products, curves, curves for each feature."""
+    """Medians over fits of real tables: products, curves (and quartiles), curves a feature."""
     own = [row for row in rows if row["model"] == name and ":" not in row["problem"]]
     facts = [row["facts"] for row in own if row.get("facts", {}).get("features")]
     if not facts:
         return ["", "", ""]
     products = np.median([one["stages"] for one in facts])
-    curves = np.median([one["reading_size"] for one in facts])
+    low, curves, high = np.quantile([one["reading_size"] for one in facts], (0.25, 0.5, 0.75))
     shares = np.median([one["reading_size"] / one["features"] for one in facts])
-    return [f"{products:g}", f"{curves:g}", f"{shares:.1f}"]
+    return [f"{products:g}", f"{curves:.0f} ({low:.0f} to {high:.0f})", f"{shares:.1f}"]
 
 
 def other_tasks(rows: list[Row]) -> list[str]:
@@ -111,7 +112,7 @@ def other_tasks(rows: list[Row]) -> list[str]:
     head = ["", *(f"/ {rival}" for rival in _OTHERS), f"CPU time / {_FAST}"]
     about = (
         "**Classes, counts, quantiles**: the default's loss over a rival's, measured in the same "
-        "way. Of quantiles every level of a table is a problem."
+        "way. Each quantile level of a table counts as one problem."
     )
     table = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|", *filter(None, out)]
     return [about, "", *table]

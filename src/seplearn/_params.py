@@ -113,7 +113,8 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         WordOr("auto", Flag()),
         "Whether to choose the number of stages by the error on held-out rows, and then to fit "
         "all rows: the smallest number that is not worse than the best by more than one standard "
-        "error, nor by more than 1 % of the loss. Up to 5,000 rows there are five folds (below 250 "
+        "error, nor by more than 1 % of the loss (no stage at all is taken within one standard "
+        "error, whatever its share). Up to 5,000 rows there are five folds (below 250 "
         "rows, up to five different divisions into folds), above that two held-out parts, one for "
         "every start if there are more; of counts, amounts and totals the rows above zero are "
         "counted. Above 50,000 rows fits grow on a sample and are finished "

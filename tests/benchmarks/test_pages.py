@@ -165,8 +165,8 @@ def preset_rows():
 def test_presets_have_their_error_beside_their_size_and_time():
     """0.5 and 1 are the ratios of the default, 0.75 and 1.5 those of two stages."""
     *_, ours, small, _ = headline.lines(preset_rows())
-    assert ours == "| `TSLRegressor()` | 1 | 4 | 2.0 | 0.707 (1 of 2) | 6.0 |"
-    assert small == "| `n_stages=2` | 1 | 2 | 1.0 | 1.061 (1 of 2) | 2.0 |"
+    assert ours == "| `TSLRegressor()` | 1 | 4 (4 to 4) | 2.0 | 0.707 (1 of 2) | 6.0 |"
+    assert small == "| `n_stages=2` | 1 | 2 (2 to 2) | 1.0 | 1.061 (1 of 2) | 2.0 |"
     assert headline.lines([]) == []
 
 

@@ -122,7 +122,7 @@ _DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
     "--date",
     metavar="TEXT|now",
     help="A date to remember in the model; without it what SOURCE_DATE_EPOCH says, if anything, so "
-    "that the same fit gives the same file.",
+    "that the same fit remembers the same.",
 )
 @click.option(
     "--hash-table", is_flag=True, help="Remember the SHA-256 of the file TABLE in the model."

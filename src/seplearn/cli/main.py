@@ -119,7 +119,7 @@ def command_line() -> None:
     seplearn report rent.tsl unseen.csv -o rent.html   a page to play with
     seplearn compare rent.tsl other.tsl unseen.csv     which of two, and why?
     seplearn export rent.tsl --sql duckdb              for places without this library
-    seplearn edit rent.tsl --flatten floor --reason    change it by hand, with a record
+    seplearn edit rent.tsl --flatten floor --reason why -o new.tsl   by hand, with a record
 
     Tables are CSV (also .csv.gz) or Parquet files, recognised by their content; - is a pipe. Data
     go to standard output, progress and notes to standard error.

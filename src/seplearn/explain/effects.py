@@ -94,8 +94,9 @@ class MainEffects(Explanation):
 def main_effects(model: Any, *, level: float = 0.9) -> MainEffects:
     """What every feature adds to the prediction whatever the others are.
 
-    The model must be fitted with ``main_effects=True``. What a feature does together with others
-    is in the stages: see :func:`partial_dependence` for both together.
+    The model must have main effects: ``main_effects="auto"`` finds them where they help, ``True``
+    always has them. What a feature does together with others is in the stages: see
+    :func:`partial_dependence` for both together.
 
     Parameters
     ----------
