@@ -54,8 +54,9 @@ def _about(rivals: list[str]) -> str:
         "(a quarter of the fits have fewer than the first number in brackets, a quarter more than "
         "the second), such curves for each feature of the table. "
         f"Rivals: {', '.join(rivals)}, all with their defaults. CPU time of a fit, choosing its "
-        "size included, over LightGBM's on the same rows, one core each: that of the default in the same minutes, those of the other presets "
-        "in other minutes, in which the machine may be faster or slower by a tenth and more."
+        "size included, over LightGBM's on the same rows, one core each: that of the default in "
+        "the same minutes, those of the other presets in other minutes, in which the machine "
+        "may be faster or slower by a tenth and more."
     )
 
 
