@@ -392,7 +392,8 @@ def test_a_client_that_goes_away_leaves_nothing(cluster, client, table, monkeypa
         with pytest.raises(RuntimeError, match="client must stay open until the fit ends"):
             model.fit(parts[["area", "rooms"]], parts["rent"])
         closing[0].join()
-    assert not hasattr(model.to_local(), "model_")
+    with pytest.raises(NotFittedError):
+        model.to_local()
     assert_nothing_is_left(client)
 
 
@@ -424,7 +425,8 @@ def test_one_error_that_names_the_partition(client, table, change, message):
     model = DaskTSLRegressor(client, **PARAMETERS)
     with pytest.raises((TypeError, ValueError), match=message):
         model.fit(parts[FEATURES], parts["rent"], parts["w"])
-    assert not hasattr(model.to_local(), "model_")
+    with pytest.raises(NotFittedError):
+        model.to_local()
     assert_nothing_is_left(client)  # though the error and its traceback are still there
 
 

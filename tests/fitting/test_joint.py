@@ -396,7 +396,11 @@ def test_noise_gives_the_constant_and_says_so():
         model = TSLRegressor(random_state=0).fit(X, y)
     assert model.stages_ == ()
     np.testing.assert_allclose(model.predict(X), y.mean())
-    np.testing.assert_allclose(model.predict_interval(X, kind="mean"), y.mean())
+    with pytest.raises(ValueError, match="needs bootstrap replicates"):
+        model.predict_interval(X, kind="mean")
+    with pytest.warns(UserWarning, match="no stage improves on a constant"):
+        again = TSLRegressor(n_bootstrap=2, random_state=0).fit(X, y)
+    np.testing.assert_allclose(again.predict_interval(X, kind="mean"), y.mean())
     with pytest.raises(ValueError, match="model has no stages"):
         explain.curves(model, 0)
 

@@ -75,7 +75,7 @@ def _fit_numbers(
     if asked.eval_set is not None:
         held_out = eval_rows(asked.eval_set, schema, asked.offset is not None)
         check_eval_target(loss, held_out)
-    start = estimator._start(schema, loss)
+    start = estimator._start(schema, loss, asked.offset is not None)
     parameters = estimator._plain_parameters()
     options, categorical = checked_options(table, parameters, asked, start)
     table.use(None, np.ones(1))
@@ -92,7 +92,7 @@ def _fit_classes(
     classes, _ = numbered(labels_of(np.repeat(table.labels, 3)))
     estimator._check_classes(classes, asked.offset)
     held_out = class_eval_rows(asked.eval_set, schema, classes, asked.offset is not None)
-    start = estimator._start_of_classes(schema, classes)
+    start = estimator._start_of_classes(schema, classes, asked.offset is not None)
     parameters = estimator._class_parameters(classes)
     options, categorical = checked_options(table, parameters, asked, start)
     weights = class_weights(estimator.class_weight, classes, table.label_counts)
