@@ -21,20 +21,27 @@ def confirm(rows: Rows, again: Rows) -> dict[str, int]:
     """Put fits that were made again beside the rows that are there, and count what happened.
 
     A row whose results are the same to the last bit keeps its times, which belong to those of the
-    rivals, and gets the commit it is ``confirmed`` at. Where results differ, or a row was measured
-    with changes that were not committed, the new one takes its place.
+    rivals, and gets the commit it is ``confirmed`` at. Where results of a problem differ, all its
+    new rows take the place of the old, so that times of one machine stay together; so does one row
+    beside one that was measured with changes that were not committed.
     """
     made = [row for row in again.read() if row["status"] == "ok"]
     if not made:
         raise ValueError(f"--again must be a folder with results in its runs, got {again.path}")
-    unclear = sorted({row["commit"] for row in made if row["commit"].endswith(_DIRTY)})
+    unclear = sorted({row["commit"] for row in made if not _is_clean(row)})
     if unclear:
         raise ValueError(f"rows in {again.path} must be of a commit, got {unclear[0]}")
     found = {key_of(row): row for row in rows.read()}
     counts = Counter({"confirmed": 0, "replaced": 0, "new": 0})
+    known = {key: row for key, row in found.items() if _is_clean(row)}
+    others = {
+        row["problem"]
+        for row in made
+        if (old := known.get(key_of(row))) is not None and _results(old) != _results(row)
+    }
     for row in made:
         old = found.get(key_of(row))
-        if old is not None and _is_confirmed(old, row):
+        if old is not None and key_of(row) in known and row["problem"] not in others:
             found[key_of(row)] = old | {"confirmed": row["commit"]}
             counts["confirmed"] += 1
         else:
@@ -59,8 +66,8 @@ def _told(commits: Counter[str]) -> str:
     return ", ".join(f"{count:,} at {name}" for name, count in commits.most_common())
 
 
-def _is_confirmed(old: dict[str, Any], row: dict[str, Any]) -> bool:
-    return not old.get("commit", _DIRTY).endswith(_DIRTY) and _results(old) == _results(row)
+def _is_clean(row: dict[str, Any]) -> bool:
+    return not str(row.get("commit", _DIRTY)).endswith(_DIRTY)
 
 
 def _results(row: dict[str, Any]) -> str:

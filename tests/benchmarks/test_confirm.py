@@ -26,25 +26,26 @@ def files(tmp_path):
 
 def test_the_same_figures_keep_their_times_and_others_give_way(files):
     old = [row("same"), row("other"), row("unclear", commit="aaa-dirty"), row("alone")]
-    old += [row("shape")]
+    old += [row("shape"), row("beside", rmse=2.0), row("beside", split=1)]
     rows = files("runs.jsonl", *old)
     now = {"commit": "bbb", "cpu_seconds": 1.0, "machine": {"processor": "faster"}}
     new = [row("same", **now), row("other", rmse=1.0 + 1e-15, **now), row("unclear", **now)]
     new += [row("shape", facts={"stages": 3}, **now), row("late", **now)]
+    new += [row("beside", **now), row("beside", split=1, **now)]
     failed = row("alone", **now) | {"status": "timeout"}
     counts = confirm(rows, files("again.jsonl", *new, failed))
-    assert counts == {"confirmed": 1, "replaced": 3, "new": 1}
+    assert counts == {"confirmed": 1, "replaced": 5, "new": 1}
     found = {one["problem"]: one for one in rows.read()}
-    assert list(found) == ["same", "other", "unclear", "alone", "shape", "late"]
+    assert list(found) == ["same", "other", "unclear", "alone", "shape", "beside", "late"]
     assert found["same"]["confirmed"] == "bbb"
     assert (found["same"]["commit"], found["same"]["cpu_seconds"]) == ("aaa", 2.0)
-    for name in ("other", "unclear", "shape", "late"):
+    for name in ("other", "unclear", "shape", "beside", "late"):  # of "beside" the same split too
         assert (found[name]["commit"], found[name]["cpu_seconds"]) == ("bbb", 1.0)
         assert "confirmed" not in found[name]
     assert found["alone"]["status"] == "ok"
     assert list(rows.path.parent.glob("*.new")) == []
     assert line(rows.read()) == (
-        "Our 6 fits: 4 at bbb, 2 at aaa; with the same figures to the last bit made again: "
+        "Our 8 fits: 6 at bbb, 2 at aaa; with the same figures to the last bit made again: "
         "1 at bbb."
     )
 
