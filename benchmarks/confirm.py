@@ -27,21 +27,21 @@ def confirm(rows: Rows, again: Rows) -> dict[str, int]:
     """
     made = [row for row in again.read() if row["status"] == "ok"]
     if not made:
-        raise ValueError(f"--again must be a folder with results in its runs, got {again.path}")
+        raise ValueError(f"--again must have fits with a result, got none in {again.path}")
     unclear = sorted({row["commit"] for row in made if not _is_clean(row)})
     if unclear:
         raise ValueError(f"rows in {again.path} must be of a commit, got {unclear[0]}")
     found = {key_of(row): row for row in rows.read()}
     counts = Counter({"confirmed": 0, "replaced": 0, "new": 0})
     known = {key: row for key, row in found.items() if _is_clean(row)}
-    others = {
+    changed = {
         row["problem"]
         for row in made
         if (old := known.get(key_of(row))) is not None and _results(old) != _results(row)
     }
     for row in made:
         old = found.get(key_of(row))
-        if old is not None and key_of(row) in known and row["problem"] not in others:
+        if old is not None and key_of(row) in known and row["problem"] not in changed:
             found[key_of(row)] = old | {"confirmed": row["commit"]}
             counts["confirmed"] += 1
         else:

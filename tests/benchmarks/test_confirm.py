@@ -39,7 +39,7 @@ def test_the_same_figures_keep_their_times_and_others_give_way(files):
     assert list(found) == ["same", "other", "unclear", "alone", "shape", "beside", "late"]
     assert found["same"]["confirmed"] == "bbb"
     assert (found["same"]["commit"], found["same"]["cpu_seconds"]) == ("aaa", 2.0)
-    for name in ("other", "unclear", "shape", "beside", "late"):  # of "beside" the same split too
+    for name in ("other", "unclear", "shape", "beside", "late"):
         assert (found[name]["commit"], found[name]["cpu_seconds"]) == ("bbb", 1.0)
         assert "confirmed" not in found[name]
     assert found["alone"]["status"] == "ok"
@@ -55,7 +55,7 @@ def test_rows_of_no_commit_confirm_nothing(files):
     before = rows.path.read_bytes()
     with pytest.raises(ValueError, match="must be of a commit, got bbb-dirty"):
         confirm(rows, files("again.jsonl", row("same", commit="bbb-dirty")))
-    with pytest.raises(ValueError, match="--again must be a folder with results"):
+    with pytest.raises(ValueError, match="--again must have fits with a result"):
         confirm(rows, files("again.jsonl", row("same", status="failed")))
     assert rows.path.read_bytes() == before
 

@@ -220,7 +220,7 @@ def test_rows_that_disagree_have_no_common_place():
 
 
 def test_levels_that_hardly_move_some_rows_are_told_of_too():
-    """Levels of which two rows are turned upside down and five hardly have any of it."""
+    """A fifth of the rows has the effect of x0 upside down, half of them hardly at all."""
     axes = [levels("a", "b"), levels("u", "v", "w")]
     shares = [[0.5, 0.5, 0.0, 0.0, 0.0], [0.3, 0.2, 0.5, 0.0, 0.0, 0.0]]
     model = hand_made(axes, shares, [product([[1, -1, 1, 1, 1], [1, -1, 1e-3, 1, 1, 1]])])

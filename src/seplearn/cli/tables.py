@@ -255,11 +255,11 @@ def open_model(path: str, *, for_commands: bool = True) -> SeparationEstimator:
 def save_model(estimator: SeparationEstimator, path: str) -> None:
     """Save a model that, loaded in Python, answers in whichever data frames are installed there.
 
-    Tables are pyarrow's here only because commands read them.
+    Its training table was pyarrow's only because commands read tables so.
     """
     own = estimator._library
     try:
-        estimator._library = None if own == _LIBRARY else own
+        estimator._library = None
         estimator.save(path)
     finally:
         estimator._library = own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 from seplearn._errors import did_you_mean, out_of_range, wrong_type
 from seplearn._rules import Interval, is_real, is_whole
 from seplearn.editing import curves
+from seplearn.editing.directions import directions_of, keeps
 from seplearn.editing.effect import EditEffect
 from seplearn.editing.places import Places
 from seplearn.editing.scales import Rows, Scales, fitted_scales, rescaled
@@ -34,7 +35,6 @@ from seplearn.table.training import training_rows
 MAIN = "main"
 _SHOWN_LEVELS = 20
 _LARGEST_SCALE = math.log(1e300)  # of what an edit leaves: products and sums of it are numbers
-_ROUNDING = 1e-9  # by which a curve may leave its direction and be put back
 _SHARE = Interval(0.001, 1.0)
 
 ModelChange = Callable[[SeparationModel], SeparationModel]
@@ -579,60 +579,17 @@ class Edit:
     ) -> SeparationModel:
         """The changed model, if it keeps the constraints; rounding is taken out."""
         for j, direction in self._directions().items():
-            kept = curves.monotone(after, j, direction)
-            if _farthest(before, curves.monotone(before, j, direction)) > _ROUNDING:
+            if not keeps(before, j, direction):
                 continue  # the parameter was set after the fit
-            if _farthest(after, kept) > _ROUNDING:
+            if not keeps(after, j, direction):
                 way = "rise" if direction > 0 else "fall"
                 raise ValueError(
                     f"{operation} must keep monotonic_cst and earlier edits: predictions would no "
                     f"longer only {way} with {self._names[j]!r}"
                 )
             replicates = tuple(curves.monotone(r, j, direction) for r in after.replicates)
-            after = replace(kept, replicates=replicates)
+            after = replace(curves.monotone(after, j, direction), replicates=replicates)
         return after
-
-
-def directions_of(
-    estimator: Any, more: Sequence[tuple[str, Mapping[str, Any]]] = ()
-) -> dict[int, int]:
-    """Features along which the predictions of a fitted estimator may only rise (1) or fall (-1).
-
-    By its parameter and by its edits, and by ``more`` operations with their arguments. Edits before
-    a merge are those of one of several models: what all of them kept is in the parameter.
-    """
-    names = estimator._schema.labels
-    directions = _asked_directions(estimator, names)
-    edits = [(record.operation, record.arguments) for record in estimator.model_.edits]
-    merges = [k for k, (operation, _) in enumerate(edits) if operation == "merge"]
-    for operation, arguments in [*edits[merges[-1] + 1 if merges else 0 :], *more]:
-        if operation == "make_monotone" and arguments["feature"] in names:
-            directions[names.index(arguments["feature"])] = int(arguments["direction"])
-    return directions
-
-
-def kept_directions(estimator: Any) -> dict[int, int]:
-    """Those of :func:`directions_of` along which the predictions really rise or fall.
-
-    A parameter that was set after the fit says nothing of the model.
-    """
-    model = estimator.model_
-    models = model.models if isinstance(model, ClassModels) else (model,)
-    return {
-        j: way
-        for j, way in directions_of(estimator).items()
-        if all(_farthest(one, curves.monotone(one, j, way)) <= _ROUNDING for one in models)
-    }
-
-
-def _asked_directions(estimator: Any, names: Sequence[str]) -> dict[int, int]:
-    """What the parameter ``monotonic_cst`` says of features, if the estimator has it."""
-    given = getattr(estimator, "monotonic_cst", None)
-    if given is None:
-        return {}
-    asked = given if isinstance(given, Mapping) else dict(zip(names, given, strict=False))
-    values = {j: asked[name] for j, name in enumerate(names) if name in asked}
-    return {j: int(value) for j, value in values.items() if is_real(value) and value in (-1, 1)}
 
 
 _OPERATIONS = (
@@ -675,18 +632,6 @@ def _of_classes(models: list[SeparationModel], keeps_replicates: bool) -> ClassM
             for model in models
         )
     )
-
-
-def _farthest(model: SeparationModel, other: SeparationModel) -> float:
-    """The largest difference between curves of two models with the same products."""
-    far = 0.0
-    for one, two in zip(model.stages, other.stages, strict=True):
-        for branch, moved in zip(one.active, two.active, strict=True):
-            far = max(far, float(np.abs(branch.log_factors - moved.log_factors).max()))
-    if model.effects is not None and other.effects is not None:
-        size = float(np.abs(model.effects).max()) or 1.0
-        far = max(far, float(np.abs(model.effects - other.effects).max()) / size)
-    return far
 
 
 def _sign_and_scale(pair: Any) -> list[float]:

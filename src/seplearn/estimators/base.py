@@ -19,7 +19,8 @@ from seplearn._errors import out_of_range, warn, wrong_type
 from seplearn._params import Parameter, check_parameters
 from seplearn._rules import Choice, Flag, check_level, is_real, is_whole
 from seplearn.editing import Edit
-from seplearn.editing.edit import check_reason, directions_of
+from seplearn.editing.directions import directions_of
+from seplearn.editing.edit import check_reason
 from seplearn.explain.subject import Subject
 from seplearn.explain.summary import summary
 from seplearn.export.json import to_plain
@@ -229,13 +230,8 @@ class SeparationEstimator(BaseEstimator):
         return read_offset(offset, n_rows)
 
     @property
-    def _had_offsets(self) -> bool:
-        """Whether rows of the fit, or of the fits of a merged model, are known to have had some."""
-        return bool(self._answer_of_offsets)
-
-    @property
-    def _answer_of_offsets(self) -> bool | None:
-        """The same, None where it is not known."""
+    def _had_offsets(self) -> bool | None:
+        """Whether rows of the fit, or of the fits of a merged model, had some; None: not known."""
         if self.provenance_ is not None:
             return self.provenance_.had_offsets
         merges = [edit for edit in self.model_.edits if edit.operation == "merge"]

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from seplearn._errors import out_of_range, warn, wrong_type
 from seplearn._rules import is_real
-from seplearn.editing.edit import check_reason, kept_directions
+from seplearn.editing.directions import kept_directions
+from seplearn.editing.edit import check_reason
 from seplearn.editing.merge import merged
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.model.edit import of_each, with_edits
@@ -68,9 +69,9 @@ def merge(
     first = given[0]
     model = merged([one.model_ for one in given], shares, first._schema.labels)
     about = {"weights": shares, "n_edits": [len(one.edits_) for one in given]}
-    answers = {one._answer_of_offsets for one in given}
-    if len(answers) == 1 and None not in answers:
-        about["had_offsets"] = answers.pop()  # what a provenance would say
+    had = {one._had_offsets for one in given}
+    if True in had or None not in had:
+        about["had_offsets"] = True in had  # what a provenance would say
     edits = (*(edit for one in given for edit in one.edits_), EditRecord("merge", about, reason))
     out: AnyEstimator = first._with_model(of_each(model, lambda one: with_edits(one, edits)), [])
     out.provenance_ = None  # of one of several fits it would be wrong
@@ -95,6 +96,8 @@ def _checked(models: Any) -> Sequence[Any]:
         for what, own, theirs in _must_agree(first, other):
             if own != theirs:
                 raise ValueError(f"models must have the same {what}, got {own!r} and {theirs!r}")
+    if {True, False} <= {one._had_offsets for one in given}:
+        raise ValueError("models must all have been fitted with offsets, or none of them")
     targets = list(dict.fromkeys(repr(one.target_name_) for one in given if one.target_name_))
     if len(targets) > 1:
         warn(f"models of different targets are averaged: {', '.join(targets)}")
@@ -106,9 +109,6 @@ def _must_agree(first: Any, other: Any) -> Iterable[tuple[str, Any, Any]]:
     yield "kind", type(first).__name__, type(other).__name__
     one, two = first._schema, other._schema
     yield "features in the same order", one.keys_beside(two), two.keys_beside(one)
-    had = [own._answer_of_offsets for own in (first, other)]
-    if None not in had:
-        yield "answer to whether rows had offsets", had[0], had[1]
     for what, of in (
         ("kinds of features", lambda one: tuple(axis.kind for axis in one.model_.bins.axes)),
         ("loss", lambda one: (one._loss_in_words, one.model_.link.name)),

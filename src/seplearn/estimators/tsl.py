@@ -104,12 +104,11 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
 
     @property
     def _asked_loss(self) -> Loss:
-        return LOSSES[self.loss].with_shape(float(self.power), float(self.quantile))
+        return _loss_of(self.get_params(deep=False))
 
     @property
     def _loss(self) -> Loss:
-        own = self._loss_parameters
-        return LOSSES[own["loss"]].with_shape(float(own["power"]), float(own["quantile"]))
+        return _loss_of(self._loss_parameters)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -464,3 +463,8 @@ def check_eval_target(loss: Loss, rows: EvalRows) -> None:
         loss.check_domain(rows.y)
     except ValueError as error:
         raise ValueError(f"eval_set: {error}") from error
+
+
+def _loss_of(parameters: dict[str, Any]) -> Loss:
+    shape = float(parameters["power"]), float(parameters["quantile"])
+    return LOSSES[parameters["loss"]].with_shape(*shape)

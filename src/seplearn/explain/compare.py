@@ -214,9 +214,10 @@ def compare(
     ----------
     first, second : TSLRegressor, TSLClassifier, SepALSRegressor or ClassView
         Fitted, with the same link. They may have different features.
-    X : table, or a tuple of two
-        With the columns of both models; rows that neither was fitted to. A tuple has a table for
-        each model, of the same rows: where one reads as levels what the other reads as numbers.
+    X : table, or two of them
+        With the columns of both models; rows that neither was fitted to. Two (in a tuple or list)
+        are a table for each model, of the same rows: where one reads as levels what the other
+        reads as numbers.
     y : array-like of shape (n,), optional
         The target of these rows, NaN where it is not known.
     offset : array-like of shape (n,), or a tuple of two, optional
@@ -414,9 +415,9 @@ def _errors(
 
 
 def _paired(each: list[FloatArray], unit: float) -> tuple[float, float, float | None]:
-    """The mean of differences of losses, its standard error, and how likely both by chance are.
+    """The mean difference of the losses of rows, its standard error, and the p-value.
 
-    Losses are squares in a unit. Rows that all differ by the same tell of no chance.
+    Losses are given in units of ``unit**2``. Where all rows differ by the same there is no p-value.
     """
     differences = each[1] - each[0]
     if _is_rounding(differences, np.array(each)):

@@ -183,8 +183,7 @@ def stability(
     _check_model(model)
     if not is_position(n_refits, _MOST_REFITS + 1) or n_refits == 0:
         raise out_of_range("n_refits", f"an integer from 1 to {_MOST_REFITS}", n_refits)
-    if hasattr(model, "_needs_offset"):
-        model._needs_offset(offset, "fit it anew")
+    model._needs_offset(offset, "fit it anew")
     subject = Subject.of(_viewed(model, label, against))
     rows = _Rows.of(X, y, sample_weight, groups, offset, hasattr(model, "classes_"))
     said = list(summary(_viewed(model, label, against), background=background).statements)
@@ -255,7 +254,7 @@ class _Rows:
             raise ValueError(NO_OUTCOMES)
         n = len(np.asarray(read_target(y)))
         weight = checked_weight(sample_weight, np.zeros(n))
-        read_offset(offset, n)
+        read_offset(offset, n)  # refused before any fit
         units = np.arange(n) if groups is None else group_numbers(group_names(groups, n))
         classes = _numbered(y) if has_classes else np.zeros(n, dtype=np.int64)
         given = {"groups": groups, "offset": offset}

@@ -95,8 +95,7 @@ def known_rows(X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Traini
         raise ValueError(f"y must be known in some row, got {len(y)} rows without a value")
     weight = np.ones(len(y))
     if sample_weight is not None:
-        weight = _of_one_column(_real_numbers(sample_weight, "sample_weight"))
-        weight = np.full(len(y), weight) if weight.ndim == 0 else weight  # one for all rows
+        weight = _of_every_row(sample_weight, len(y))
     if weight.shape != y.shape:
         raise ValueError(
             f"sample_weight must have one value per row ({len(y)}), got shape {weight.shape}"
@@ -122,12 +121,16 @@ def _real_numbers(values: Any, name: str) -> FloatArray:
     raise TypeError(f"{name} must hold numbers, got {kind} ({given.dtype})")
 
 
+def _of_every_row(sample_weight: Any, n_rows: int) -> FloatArray:
+    """Weights as they are given, or the one that is given for all rows."""
+    weight = _of_one_column(_real_numbers(sample_weight, "sample_weight"))
+    return np.full(n_rows, weight) if weight.ndim == 0 else weight
+
+
 def checked_weight(sample_weight: Any, y: FloatArray) -> FloatArray:
     """A weight for every row; ones where none are given."""
     if sample_weight is not None:
-        sample_weight = _of_one_column(_real_numbers(sample_weight, "sample_weight"))
-        if sample_weight.ndim == 0:  # one for all rows
-            sample_weight = np.full(len(y), sample_weight)
+        sample_weight = _of_every_row(sample_weight, len(y))
         if not sample_weight.any():
             raise ValueError("sample_weight must have a positive sum, got zeros only")
     weight: FloatArray = _check_sample_weight(
