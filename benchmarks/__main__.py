@@ -214,6 +214,8 @@ def _report(results: Path, folder: Path) -> None:
 
 
 def _confirm(results: Path, again: Path) -> None:
+    if again.resolve() == results.resolve():
+        raise ValueError(f"--again must be another folder than --results, got {again} for both")
     made = [again / name for name in _RUNS if (again / name).exists()]
     if not made:
         raise ValueError(f"--again must be a folder with {' or '.join(_RUNS)} in it, got {again}")

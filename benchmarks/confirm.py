@@ -28,7 +28,7 @@ def confirm(rows: Rows, again: Rows) -> dict[str, int]:
     made = [row for row in again.read() if row["status"] == "ok"]
     if not made:
         raise ValueError(f"--again must have fits with a result, got none in {again.path}")
-    unclear = sorted({row["commit"] for row in made if not _is_clean(row)})
+    unclear = sorted({str(row.get("commit")) for row in made if not _is_clean(row)})
     if unclear:
         raise ValueError(f"rows in {again.path} must be of a commit, got {unclear[0]}")
     found = {key_of(row): row for row in rows.read()}

@@ -57,6 +57,9 @@ def test_rows_of_no_commit_confirm_nothing(files):
         confirm(rows, files("again.jsonl", row("same", commit="bbb-dirty")))
     with pytest.raises(ValueError, match="--again must have fits with a result"):
         confirm(rows, files("again.jsonl", row("same", status="failed")))
+    nameless = {name: value for name, value in row("same").items() if name != "commit"}
+    with pytest.raises(ValueError, match="must be of a commit, got None"):
+        confirm(rows, files("again.jsonl", nameless))
     assert rows.path.read_bytes() == before
 
 

@@ -526,6 +526,10 @@ def test_what_a_model_has_itself_is_not_replayed():
     X = table()[0]
     np.testing.assert_array_equal(again.predict(X), edited.predict(X))
     assert again.edits_ == edited.edits_
+    with pytest.raises(ValueError, match="apply needs a change"):
+        edited.edit().replay(edited.edits_).apply()
+    with pytest.raises(TypeError, match=r"edits must be records of edits.*array\(\[1, 2\]\)"):
+        edited.edit().replay([np.array([1, 2])] * 2)
     with pytest.raises(ValueError, match=r"edits must be of one of the operations.*'select_stages"):
         fitted(main_effects=False).edit().replay(edited.edits_)
 

@@ -213,6 +213,13 @@ def test_columns_that_are_only_numbered_must_be_the_same():
     np.testing.assert_allclose(
         merge([other, array]).predict(X.to_numpy()), array.predict(X.to_numpy())
     )
+    for models in ([array, turned], [turned, array], [array, one, other]):
+        with pytest.raises(ValueError, match="same features in the same order"):
+            merge(models)
+    along = X.set_axis([2, 1], axis=1)  # found by number, whichever model comes first
+    np.testing.assert_array_equal(
+        merge([other, array]).predict(along), merge([array, other]).predict(along)
+    )
     again = TSLRegressor(**QUICK, warm_start=True).fit(X, y)
     with pytest.raises(
         ValueError, match=r"columns of the fit that warm_start goes on from, \[0, 1"
@@ -225,6 +232,12 @@ def test_a_merge_has_the_constraints_that_its_models_really_keep():
     plain = TSLRegressor(**QUICK).fit(X, -X["x"].fillna(0.0))
     plain.set_params(monotonic_cst={"x": 1})  # after the fit
     assert merge([plain, plain]).monotonic_cst is None
+    assert plain.edit().make_monotone("x", -1).apply(reason="r").edits_
+    for senseless in (5, {"place": 1}):
+        plain.set_params(monotonic_cst=senseless)
+        assert merge([plain, plain]).monotonic_cst is None
+    mixed = TSLRegressor(**QUICK).fit(tables()[0], y).set_params(monotonic_cst={"place": 1})
+    assert merge([mixed, mixed]).monotonic_cst is None
     free = TSLRegressor(**QUICK | {"refine": "scalars"}, scalars="ols").fit(X, y)
     edited = free.edit().make_monotone("x", 1).apply(reason="r")
     every = range(len(edited.stages_))
@@ -232,6 +245,18 @@ def test_a_merge_has_the_constraints_that_its_models_really_keep():
     along = pd.DataFrame({"x": np.linspace(-1.0, 1.0, 50), "n": 1.0})
     assert np.diff(refitted.predict(along)).min() >= -1e-12
     assert merge([refitted, refitted]).monotonic_cst == {"x": 1}
+
+
+def test_constants_have_intervals_if_all_of_them_do():
+    X = tables()[0]
+    with_them, without = (
+        TSLRegressor(**QUICK, n_bootstrap=n).fit(X, np.full(len(X), 2.0)) for n in (2, 0)
+    )
+    known = merge([with_them, with_them]).predict_interval(X, kind="mean")
+    np.testing.assert_array_equal(known, np.full((len(X), 2), 2.0))
+    for models in ([with_them, without], [without, with_them]):
+        with pytest.raises(ValueError, match="needs bootstrap replicates"):
+            merge(models).predict_interval(X, kind="mean")
 
 
 def test_models_without_rows_are_merged_without_rows():

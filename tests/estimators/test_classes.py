@@ -167,6 +167,9 @@ def test_the_size_is_chosen_by_the_log_loss_of_held_out_rows():
     assert path.losses[-1] < path.losses[0]
     assert len(told) == len(path.losses) - 1
     assert [record.validation_loss for _, record in told] == list(path.losses[1:])
+    for bad, why in ((None, "y must hold the outcomes"), (np.array([None] * 3), "y must not have")):
+        with pytest.raises(ValueError, match=f"eval_set: {why}"):
+            TSLClassifier(1).fit(*train, eval_set=(held[0][:3], bad))
     with pytest.raises(ValueError, match=r"eval_set: y must have the classes seen by fit.*'snow'"):
         TSLClassifier(**GROWING).fit(X, y, eval_set=(X, ["snow"] * 400))
     assert len(chosen().size_paths_) == 2

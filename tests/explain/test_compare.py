@@ -273,6 +273,20 @@ def test_what_only_rounding_tells_apart_is_the_same(pair, flats):
     assert (found.loss_difference, found.p_value) == (0.0, 1.0)
 
 
+@pytest.mark.parametrize("level", [1e8, 1e10])
+def test_far_from_zero_models_differ_as_they_do_near_it(flats, level):
+    X, y = flats
+    rich, poor = (
+        TSLRegressor(k, early_stopping=False, random_state=0).fit(X, y + level) for k in (2, 1)
+    )
+    found = explain.compare(rich, poor, X, y + level)
+    assert "differs from that of" in found.sentences[0]
+    assert found.loss_difference > 0.0
+    same = explain.compare(rich, merge([rich, rich]), X, y + level)
+    assert len(same.sentences) == 1
+    assert (same.differ, same.loss_difference) == (False, 0.0)
+
+
 def test_sentences_tell_of_the_rows_whose_losses_are_compared(pair, flats):
     X, y = flats
     known = np.where(np.arange(600) < 3, y, np.nan)

@@ -209,6 +209,20 @@ def test_whole_numbers_stay_whole():
     assert (curve.codes(open_table(middles[:, None]), 0) == np.arange(len(middles))).all()
 
 
+def test_where_no_number_is_whole_they_have_few_digits():
+    """The row and both ends are whole, as where shares are cut off at 0 and 1; bins are not."""
+    rng = np.random.default_rng(0)
+    share = np.round(rng.uniform(0, 1, 400), 6)
+    share[:2] = 0.0, 1.0
+    X = pd.DataFrame({"share": share, "other": rng.normal(size=400)})
+    model = TSLRegressor(2, early_stopping=False, random_state=0)
+    model.fit(X, 3.0 * np.sin(6.0 * share) + 0.1 * X["other"])
+    change = explain.counterfactual(model, X, 0, target=2.0).changes[0]
+    (after,) = change.after
+    assert change.names == ("share",)
+    assert after == round(after, 3)
+
+
 def test_one_of_several_classes(classes):
     X, _, _, model = classes
     row = int(np.flatnonzero(model.predict(X) == "low")[0])

@@ -1,5 +1,7 @@
 """How often the statements of a summary hold in fits anew."""
 
+from functools import wraps
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -78,6 +80,7 @@ def test_weights_offsets_and_groups_go_to_every_fit(monkeypatch):
     seen = []
     plain = TSLRegressor.fit
 
+    @wraps(plain)
     def fit(self, X, y, sample_weight=None, **arguments):
         seen.append((np.asarray(sample_weight), arguments))
         return plain(self, X, y, sample_weight, **arguments)
@@ -153,10 +156,23 @@ def test_weights_and_groups_are_those_of_fits(model):
         explain.stability(model, X, None, n_refits=1)
 
 
+def test_groups_without_weight_are_not_drawn():
+    X, y = table()
+    groups = np.arange(150) % 5
+    weight = np.where(groups < 3, 0.0, 1.0)
+    model = TSLRegressor(1, n_grids=1, random_state=0).fit(X, y, weight, groups=groups)
+    found = explain.stability(model, X, y, weight, groups=groups, n_refits=3)
+    assert found.n_refits == 3
+
+
 def test_other_estimators_too():
     X, y = table(60)
     model = SepALSRegressor(random_state=0).fit(X, y)
     assert explain.stability(model, X, y, n_refits=1).n_refits == 1
+    with pytest.raises(ValueError, match="offset must be None for SepALSRegressor"):
+        explain.stability(model, X, y, offset=np.zeros(60))
+    with pytest.raises(TypeError, match="y must be the outcomes of the rows, got 3"):
+        explain.stability(model, X, 3.0)
 
 
 @pytest.mark.parametrize(

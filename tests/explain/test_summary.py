@@ -144,6 +144,14 @@ def test_levels_on_either_side():
     assert "along x1 between a on one side and b and c on the other" in text
 
 
+def test_a_rare_level_far_off_hides_no_sign_of_the_others():
+    values = [1.0, -1.0, 30.0]
+    model = hand_made([levels("a", "b", "c")], [[0.5, 0.49, 0.01, 0.0, 0.0, 0.0]],
+                      [product([[*values, 1, 1, 1]])])  # fmt: skip
+    change = sign_change(prediction_along(model, model.reference, 0), model.bins, 0, "x0")
+    assert {change.up, change.down} == {("a", "c"), ("b",)}
+
+
 def test_two_places_and_small_excursions():
     change = explain.summary(by_hand([-2, 3, 2, -2], [1, 1, 1]))["x0"].sign
     assert [flip.at for flip in change.flips] == [-1.0, 1.0]

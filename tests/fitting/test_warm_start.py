@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -187,6 +188,12 @@ def test_a_constant_is_no_start(flats):
     X, y = flats
     model = TSLRegressor(1, warm_start=True, **FEW).fit(X[:200], np.full(200, 3.0))
     assert model.fit(X, y).stages_
+    counts, offset = np.full(200, 2.0), np.zeros(200)
+    rates = TSLRegressor(1, warm_start=True, loss="poisson", **FEW)
+    rates.fit(X[:200], counts, offset=offset)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "the fit that warm_start")  # of a constant nothing goes on
+        rates.fit(X[:200], counts)
 
 
 def test_other_columns_are_refused(flats):

@@ -65,7 +65,10 @@ def test_schemas_without_names_are_compared_by_number():
     counted, turned = Schema.of(open_table(frame)), Schema.of(open_table(frame[[2, 1, 0]]))
     array, named = Schema.of(open_table(np.zeros((2, 3)))), Schema.of(open_table(FRAME))
     assert counted.keys_beside(turned) == (0, 1, 2) == array.keys_beside(turned)
-    assert turned.keys_beside(counted) == (2, 1, 0)
+    assert turned.keys_beside(counted) == (2, 1, 0) == turned.keys_beside(array)
+    some = Schema.of(open_table(frame[[1, 2]]))
+    assert some.keys_beside(counted) == (1, 2)
+    assert some.keys_beside(Schema.of(open_table(np.zeros((2, 2))))) == (0, 1)
     assert turned.keys_beside(named) == ("x0", "x1", "x2")
     assert named.keys_beside(turned) == ("a", "b", "c")
 

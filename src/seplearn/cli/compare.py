@@ -120,7 +120,7 @@ def _text(result: Comparison) -> str:
     rows = [
         (shortened(name), number(size))
         for name, size in zip(result.names, result.sizes.tolist(), strict=True)
-        if size > 0.0
+        if size > 0.0 and result.differ
     ][:10]
     if rows:
         parts.append(table(("feature", "does differently"), rows, right=(1,)))

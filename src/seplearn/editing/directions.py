@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,14 +48,16 @@ def kept_directions(estimator: Any) -> dict[int, int]:
 
 
 def keeps(model: SeparationModel, feature: int, direction: int) -> bool:
-    """Whether the sum of a model only rises (1) or only falls (-1) with a feature."""
+    """Whether the sum of a model only rises (1) or only falls (-1) with a numeric feature."""
+    if model.bins.is_categorical[feature]:
+        return False
     return _farthest(model, curves.monotone(model, feature, direction)) <= _ROUNDING
 
 
 def _asked_directions(estimator: Any, names: Sequence[str]) -> dict[int, int]:
     """What the parameter ``monotonic_cst`` says of features, if the estimator has it."""
     given = getattr(estimator, "monotonic_cst", None)
-    if given is None:
+    if not isinstance(given, Iterable):  # None, or set to what a fit would refuse
         return {}
     asked = given if isinstance(given, Mapping) else dict(zip(names, given, strict=False))
     values = {j: asked[name] for j, name in enumerate(names) if name in asked}

@@ -207,7 +207,7 @@ class Edit:
                 "make_monotone is for one sum: of several classes a score that may only rise says "
                 "nothing about the probability"
             )
-        if self._directions().get(j, direction) != direction:
+        if self._directions().get(j) == -direction and keeps(self._model, j, -direction):
             raise ValueError(
                 "direction must agree with monotonic_cst and earlier make_monotone of the feature, "
                 f"got {direction}"
@@ -325,11 +325,12 @@ class Edit:
         if not isinstance(edits, Iterable):
             raise wrong_type("edits", "records of edits, as in edits_", edits)
         records, own = list(edits), list(self._estimator.edits_)
-        if not self._done and len(records) > len(own) and records[: len(own)] == own:
-            records = records[len(own) :]
         for record in records:
             if not isinstance(record, EditRecord):
                 raise wrong_type("edits", "records of edits, as in edits_", record)
+        if not self._done and records[: len(own)] == own:
+            records = records[len(own) :]
+        for record in records:
             if record.operation not in _OPERATIONS:
                 rule = f"of one of the operations {list(_OPERATIONS)}"
                 raise out_of_range("edits", rule, record.operation)

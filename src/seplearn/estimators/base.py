@@ -241,9 +241,10 @@ class SeparationEstimator(BaseEstimator):
     def _warn_without_offset(self, offset: Any) -> None:
         """Before outcomes are compared with predictions."""
         if offset is None and self._had_offsets:
+            has_rates = self.model_.link.name == "log"
             warn(
                 "the model was fitted with offsets and none are given: it is evaluated without "
-                "them, so with an exposure counts are compared with rates"
+                "them" + (", so with an exposure counts are compared with rates" * has_rates)
             )
 
     def _needs_offset(self, offset: Any, doing: str) -> None:
@@ -431,12 +432,14 @@ class SeparationEstimator(BaseEstimator):
                 "loss must have the link of the fit that warm_start goes on from, "
                 f"{own.name!r}, got {loss.link.name!r}"
             )
+        if self.model_.is_constant:
+            return None
         if self._had_offsets and not has_offset:
             warn(
                 "the fit that warm_start goes on from had offsets and this one has none: with an "
                 "exposure, curves of rates are the beginning of curves of counts"
             )
-        return None if self.model_.is_constant else self.model_
+        return self.model_
 
     def edit(self) -> Edit:
         """Begin to change the fitted model: see :class:`seplearn.Edit`.

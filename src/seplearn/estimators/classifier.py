@@ -508,7 +508,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         labels = labels_of(y, may_be_missing=True)
         known = np.array([not is_missing(label) for label in labels.tolist()], dtype=bool)
         numbers = np.full(len(labels), np.nan)
-        numbers[known] = _numbers(labels[known], self.classes_, "y")
+        numbers[known] = _numbers(labels[known], self.classes_)
         return numbers
 
     def _read_offset(self, offset: Any, n_rows: int) -> FloatArray | None:
@@ -703,7 +703,12 @@ def class_eval_rows(
     if eval_set is None:
         return None
     X, y, *more = one_eval_set(eval_set, with_offset)
-    numbers = _numbers(labels_of(y), classes, "eval_set: y")
+    if y is None:
+        raise ValueError(f"eval_set: {NO_OUTCOMES}")
+    try:
+        numbers = _numbers(labels_of(y), classes)
+    except ValueError as error:
+        raise ValueError(f"eval_set: {error}") from error
     return eval_rows((X, numbers, *more), schema, with_offset)
 
 
@@ -712,12 +717,12 @@ def weighed_rows(rows: EvalRows | None, weights: FloatArray) -> EvalRows | None:
     return rows and rows._replace(weight=weights[rows.y.astype(np.int64)])
 
 
-def _numbers(labels: NDArray[Any], classes: NDArray[Any], name: str) -> FloatArray:
+def _numbers(labels: NDArray[Any], classes: NDArray[Any]) -> FloatArray:
     """The numbers of the classes of rows: of two, 1 for the second class and 0 for the first."""
     known = {label: number for number, label in enumerate(classes.tolist())}
     unknown = sorted(set(labels.tolist()) - set(known), key=str)
     if unknown:
         raise ValueError(
-            f"{name} must have the classes seen by fit ({classes.tolist()}), got {unknown[0]!r}"
+            f"y must have the classes seen by fit ({classes.tolist()}), got {unknown[0]!r}"
         )
     return np.array([known[label] for label in labels.tolist()], dtype=np.float64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import Any, TypeVar
 
 import numpy as np
@@ -75,9 +76,13 @@ def merge(
     edits = (*(edit for one in given for edit in one.edits_), EditRecord("merge", about, reason))
     out: AnyEstimator = first._with_model(of_each(model, lambda one: with_edits(one, edits)), [])
     out.provenance_ = None  # of one of several fits it would be wrong
+    numbered = [one._schema for one in given if one._schema.integer_labels is not None]
+    out._integer_labels = numbered[0].integer_labels if numbered else None
     if "monotonic_cst" in out.get_params(deep=False):
         out.set_params(monotonic_cst=_common_constraints(given))
     out.set_params(fit_intercept=any(one.fit_intercept for one in given))
+    if "n_bootstrap" in out.get_params(deep=False):  # of constants it says that there are intervals
+        out.set_params(n_bootstrap=min(one.n_bootstrap for one in given))
     return out
 
 
@@ -91,9 +96,8 @@ def _checked(models: Any) -> Sequence[Any]:
         if not isinstance(model, SeparationEstimator):
             raise wrong_type("models", "fitted estimators of seplearn", model)
         check_is_fitted(model)
-    first = given[0]
-    for other in given[1:]:
-        for what, own, theirs in _must_agree(first, other):
+    for one, other in combinations(given, 2):  # all pairs: columns of one may be told by two names
+        for what, own, theirs in _must_agree(one, other):
             if own != theirs:
                 raise ValueError(f"models must have the same {what}, got {own!r} and {theirs!r}")
     if {True, False} <= {one._had_offsets for one in given}:

@@ -29,7 +29,14 @@ from seplearn.table.blocks import ends
 from seplearn.table.columns import target_name
 from seplearn.table.files import open_files
 from seplearn.table.schema import Schema
-from seplearn.table.training import EvalRows, eval_rows, total_weight, training_rows, warn_of_target
+from seplearn.table.training import (
+    NO_OUTCOMES,
+    EvalRows,
+    eval_rows,
+    total_weight,
+    training_rows,
+    warn_of_target,
+)
 
 
 @documented(TSL_PARAMETERS)
@@ -387,6 +394,8 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         """
         from sklearn.metrics import r2_score  # 65 ms, spared whoever only predicts
 
+        if y is None:
+            raise ValueError(NO_OUTCOMES)
         predictions = self.predict(X, offset)
         self._warn_without_offset(offset)
         return float(r2_score(y, predictions, sample_weight=sample_weight))

@@ -118,7 +118,7 @@ class Comparison(Explanation):
     @property
     def differ(self) -> bool:
         """Whether any prediction differs by more than rounding does."""
-        return not _is_rounding(self.differences, self.predictions)
+        return not _is_rounding(self.predictions)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -129,7 +129,8 @@ class Comparison(Explanation):
             over += ", without the offsets, which errors have"
         if not self.differ:
             same = f"The {self.response} of {second} is always that of {first}, {over}."
-            return (same, self._which_is_better()) if self.loss_difference else (same,)
+            by_offsets = self.without_offsets and self.loss_difference
+            return (same, self._which_is_better()) if by_offsets else (same,)
         size = number_text(float(np.abs(self.differences).mean()), 3)
         by = f"by {size} on average, {over}"
         told = [f"The {self.response} of {second} differs from that of {first} {by}."]
@@ -402,6 +403,7 @@ def _errors(
         for m, r in zip(models, rows, strict=True)
     ]
     own, unit = losses[0], 1.0
+    same = _is_rounding(np.array(sums))
     if own == losses[1] and own.name is not None:
         name = own.name
         each = [own.of_rows(r.y, s) for r, s in zip(rows, sums, strict=True)]
@@ -411,7 +413,8 @@ def _errors(
         off = [r.y - link.inverse(s) for r, s in zip(rows, sums, strict=True)]
         unit = largest(np.concatenate(off))  # squares of large numbers overflow
         each = [(one / unit) ** 2 for one in off]
-    return scores, (name, *_paired(each, unit), len(each[0]))
+    paired = (0.0, 0.0, 1.0) if same else _paired(each, unit)
+    return scores, (name, *paired, len(each[0]))
 
 
 def _paired(each: list[FloatArray], unit: float) -> tuple[float, float, float | None]:
@@ -420,18 +423,23 @@ def _paired(each: list[FloatArray], unit: float) -> tuple[float, float, float | 
     Losses are given in units of ``unit**2``. Where all rows differ by the same there is no p-value.
     """
     differences = each[1] - each[0]
-    if _is_rounding(differences, np.array(each)):
-        return 0.0, 0.0, 1.0
     mean, error = mean_and_error(differences, np.ones(len(differences)))
     p_value = math.erfc(abs(mean) / error / math.sqrt(2.0)) if error > 0.0 else None
     return mean * unit * unit, error * unit * unit, p_value
 
 
-def _is_rounding(differences: FloatArray, values: FloatArray) -> bool:
-    """Whether the values of both, shape (2, n), are the same but for rounding."""
+def _is_rounding(values: FloatArray) -> bool:
+    """Whether what two models say, shape (2, n), is the same but for rounding.
+
+    A level that all values have, far from zero, makes none of what tells them apart rounding but
+    its own.
+    """
     sizes = np.abs(values).max(axis=0)
-    least = _ROUNDING * sizes + _OF_LARGEST * sizes.max(initial=0.0)
-    return bool(np.all(np.abs(differences) <= least))
+    with np.errstate(over="ignore"):
+        apart = np.abs(values[1] - values[0])
+        spread = values.max(initial=-math.inf) - values.min(initial=math.inf)
+    least = _ROUNDING * np.minimum(sizes, spread) + _OF_LARGEST * sizes.max(initial=0.0)
+    return bool(np.all(apart <= least))
 
 
 def _scores(evaluation: Evaluation) -> dict[str, float]:

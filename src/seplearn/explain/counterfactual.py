@@ -233,8 +233,9 @@ def counterfactual(
     """
     subject, models = _sums_of(model)
     Interval(1, whole=True).check("max_changes", max_changes)
-    is_empty = not isinstance(fixed, str) and hasattr(fixed, "__len__") and len(fixed) == 0
-    kept = () if fixed is None or is_empty else subject.features(fixed, "fixed")
+    is_several = not isinstance(fixed, str) and np.ndim(fixed) and hasattr(fixed, "__len__")
+    is_none = fixed is None or (is_several and len(fixed) == 0)
+    kept = () if is_none else subject.features(fixed, "fixed")
     table = open_table(X)
     columns = subject.schema.columns_in(table, subject.owner)
     row = check_position("row", row, table.n_rows, " (a position, not a label of an index)")
@@ -471,7 +472,7 @@ def _smallest(reached: BoolArray, costs: FloatArray) -> int | None:
 def _value_in(axis: AxisDescription, b: int, before: Any) -> Any:
     """A value in bin ``b``: of a range, with few digits, about as near to the old one as can be.
 
-    Whole numbers stay whole.
+    Whole numbers stay whole where the bin has any.
     """
     if axis.kind == "categorical":
         return axis.levels[b]
@@ -482,13 +483,14 @@ def _value_in(axis: AxisDescription, b: int, before: Any) -> Any:
     near, away = (low, 1.0) if before < low else (high, -1.0) if before >= high else (middle, 1.0)
     if not math.isfinite(near):
         return middle
-    is_whole = all(float(value).is_integer() for value in (before, *axis.range))
-    for value in _short_numbers(near, away):
-        is_there = low <= value <= high and axis.lower[b] <= value < axis.upper[b]
-        if is_there and (value.is_integer() or not is_whole):
+    found = list(_short_numbers(near, away))
+    if all(float(value).is_integer() for value in (before, *axis.range)):
+        nearest = float(min(max(before, math.ceil(low)), math.floor(high)))
+        found = [value for value in (*found, nearest) if value.is_integer()] + found
+    for value in found:
+        if low <= value <= high and axis.lower[b] <= value < axis.upper[b]:
             return value
-    whole = float(min(max(before, math.ceil(low)), math.floor(high))) if is_whole else middle
-    return whole if axis.lower[b] <= whole < axis.upper[b] else middle
+    return middle
 
 
 def _short_numbers(near: float, away: float) -> Iterator[float]:

@@ -161,7 +161,7 @@ def sign_change(values: Factored, bins: Bins, j: int, name: str) -> SignChange |
     shape, description = values.shape, bins.axes[j].describe()
     weight = values.frequencies * np.abs(shape)
     is_categorical = description.kind == "categorical"
-    parts = _sides(shape, weight) if is_categorical else _runs(shape[:-1], weight[:-1])
+    parts = _sides(shape, values.frequencies) if is_categorical else _runs(shape[:-1], weight[:-1])
     if len(parts) < 2:
         return None
     table = values.left @ values.right
@@ -225,12 +225,14 @@ def _signs_told(shape: FloatArray, parts: list[IntArray]) -> FloatArray:
     return signs
 
 
-def _sides(shape: FloatArray, weight: FloatArray) -> list[IntArray]:
+def _sides(shape: FloatArray, frequencies: FloatArray) -> list[IntArray]:
     """Levels with a positive and with a negative value; only one side if the other is small.
 
-    A level whose value is next to nothing is on neither side.
+    A level whose value is next to nothing beside the mean size is on neither side.
     """
-    clear = (weight > 0) & (np.abs(shape) > _HARDLY * largest(shape[weight > 0]))
+    weight = frequencies * np.abs(shape)
+    usual = weight.sum() / frequencies.sum()
+    clear = (frequencies > 0) & (np.abs(shape) > _HARDLY * usual)
     sides = [np.flatnonzero(clear & (shape > 0)), np.flatnonzero(clear & (shape < 0))]
     least = _SMALLEST_SIDE * weight.sum()
     return [side for side in sides if len(side) and weight[side].sum() >= least]

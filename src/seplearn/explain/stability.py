@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
@@ -184,6 +185,9 @@ def stability(
     if not is_position(n_refits, _MOST_REFITS + 1) or n_refits == 0:
         raise out_of_range("n_refits", f"an integer from 1 to {_MOST_REFITS}", n_refits)
     model._needs_offset(offset, "fit it anew")
+    for name, given in (("groups", groups), ("offset", offset)):
+        if given is not None and name not in signature(model.fit).parameters:
+            raise ValueError(f"{name} must be None for {type(model).__name__}: its fit has none")
     subject = Subject.of(_viewed(model, label, against))
     rows = _Rows.of(X, y, sample_weight, groups, offset, hasattr(model, "classes_"))
     said = list(summary(_viewed(model, label, against), background=background).statements)
@@ -252,6 +256,8 @@ class _Rows:
     ) -> _Rows:
         if y is None:
             raise ValueError(NO_OUTCOMES)
+        if np.ndim(read_target(y)) == 0:
+            raise wrong_type("y", "the outcomes of the rows", y)
         n = len(np.asarray(read_target(y)))
         weight = checked_weight(sample_weight, np.zeros(n))
         read_offset(offset, n)  # refused before any fit
@@ -272,12 +278,13 @@ class _Rows:
 
     def _drawn(self, random: np.random.Generator) -> FloatArray:
         """One for every row of a sample, which has every class, and zero for the others."""
-        n_units = int(self.units.max()) + 1
+        masses_of_units = np.bincount(self.units, weights=self.weight)
+        weighed = np.flatnonzero(masses_of_units > 0.0)
         # Groups are held out from one another, so that a sample has two of them.
-        n_drawn = max(min(n_units, 2), round(_SAMPLE * n_units))
+        n_drawn = max(min(len(weighed), 2), round(_SAMPLE * len(weighed)))
         for _ in range(_MOST_DRAWS):
-            is_drawn = np.zeros(n_units)
-            is_drawn[random.permutation(n_units)[:n_drawn]] = 1.0
+            is_drawn = np.zeros(len(masses_of_units))
+            is_drawn[random.permutation(weighed)[:n_drawn]] = 1.0
             drawn: FloatArray = is_drawn[self.units]
             masses = np.bincount(self.classes, weights=drawn * self.weight)
             if masses.all():

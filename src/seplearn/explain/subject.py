@@ -134,6 +134,8 @@ class Subject:
         """Distinct features, given one or several."""
         if isinstance(features, str) or not hasattr(features, "__iter__"):
             features = [features]
+        elif isinstance(features, np.ndarray):
+            features = np.atleast_1d(features)
         one = argument.removesuffix("s")
         chosen = tuple(self.feature(feature, one) for feature in features)
         if not chosen or len(set(chosen)) < len(chosen):

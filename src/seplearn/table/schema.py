@@ -59,14 +59,17 @@ class Schema:
     def keys_beside(self, other: Schema) -> tuple[Hashable, ...]:
         """What tells the columns apart and can be compared with the keys of another schema.
 
-        Names; without names on either side the numbers that frames give their columns, or where
-        one side has none of these either, their places.
+        Names; without names on either side the numbers that frames give their columns. Where the
+        other side has none of these either it is their places, unless the numbers do not ascend:
+        an array has the columns of such a frame in another order more likely than not.
         """
         if self.names is not None or other.names is not None:
             return self.labels
-        if self.integer_labels is None or other.integer_labels is None:
-            return tuple(range(self.n_features))
-        return self.integer_labels
+        places = tuple(range(self.n_features))
+        numbers = self.integer_labels
+        if numbers is None or (other.integer_labels is None and list(numbers) == sorted(numbers)):
+            return places
+        return numbers
 
     @staticmethod
     def of(table: Table, target: str | None = None) -> Schema:

@@ -85,7 +85,7 @@ const widthOf = (values) => Math.max(...values) - Math.min(...values);
 const isUsed = (feature) => sums.some((sum) => sum.withEffect.includes(feature)
   || sum.stages.some((stage) => stage.starts.has(feature.index)));
 
-// A value in a bin with few digits, about as near to the row's as can be; whole numbers stay whole.
+// A value in a bin with few digits, about as near to the row's as can be; whole numbers stay whole where there are any.
 function nearValue(feature, b) {
   const now = state.values[feature.index];
   if (feature.kind === "categorical") return feature.levels[b];
@@ -94,17 +94,24 @@ function nearValue(feature, b) {
   const high = Math.min(b < feature.edges.length ? feature.edges[b] : Infinity, feature.range[1]);
   const [near, away] = now < low ? [low, 1] : [high, -1];
   if (!Number.isFinite(near)) return valueIn(feature, b);
-  const isWhole = [now, ...feature.range].every(Number.isInteger);
+  let found = shortNumbers(near, away);
+  if ([now, ...feature.range].every(Number.isInteger)) {
+    const nearest = Math.min(Math.max(now, Math.ceil(low)), Math.floor(high));
+    found = [...[...found, nearest].filter(Number.isInteger), ...found];
+  }
+  const isThere = (value) => low <= value && value <= high && binOf(feature, value) === b;
+  return found.find(isThere) ?? valueIn(feature, b);
+}
+
+// Numbers beside one, on the side that is away from another, those with few digits first.
+function shortNumbers(near, away) {
+  const found = [];
   for (let digits = 3; digits <= 17; digits++) {
     const step = near === 0 ? 1 : 10 ** (Math.floor(Math.log10(Math.abs(near))) - digits + 1);
     const rounded = away * Math.ceil((away * near) / step) * step;
-    for (const value of [rounded, rounded + away * step]) {
-      const brief = Number(value.toPrecision(digits));
-      if (low <= brief && brief <= high && binOf(feature, brief) === b && (Number.isInteger(brief) || !isWhole)) return brief;
-    }
+    for (const value of [rounded, rounded + away * step]) found.push(Number(value.toPrecision(digits)));
   }
-  const whole = Math.min(Math.max(now, Math.ceil(low)), Math.floor(high));
-  return isWhole && binOf(feature, whole) === b ? whole : valueIn(feature, b);
+  return found;
 }
 
 function changesBox() {
