@@ -454,7 +454,8 @@ def test_evaluations_have_the_deviance_and_are_kept_with_the_model(insured, coun
     X, years, y = insured
     told = counted.evaluate(X, y, offset=np.log(years), keep=True)
     expected = mean_poisson_deviance(y, counted.predict(X, np.log(years)))
-    assert told.scores == pytest.approx({"Poisson deviance": expected})
+    level = y.sum() / counted.predict(X, np.log(years)).sum()
+    assert told.scores == pytest.approx({"Poisson deviance": expected, "actual / expected": level})
     assert told.explained > 0.1
     assert len(told.cuts) > 100
     counted.save(tmp_path / "m.tsl")

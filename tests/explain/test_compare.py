@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from seplearn import TSLClassifier, TSLRegressor, datasets, explain, merge
 from tests.explained import QUICK, joint, single, table
@@ -183,7 +184,7 @@ def test_one_row_tells_of_no_chance_and_offsets_are_said_to_be_left_out(pair, fl
     assert "p = " not in str(one)
     assert "offsets" not in str(one)
     added = explain.compare(pair[0], pair[1], X[400:], y[400:], offset=np.ones(200))
-    assert "over 200 rows, without the offsets, which errors have." in str(added)
+    assert "over 200 rows, without the offsets, which errors have; its mean is" in str(added)
 
 
 def test_each_model_may_read_the_table_in_its_own_way():
@@ -310,3 +311,34 @@ def test_the_same_sums_with_other_offsets_are_told_apart():
     assert "The mean squared error of the first model is smaller by" in found.sentences[1]
     alone = explain.compare(model, model, X, None, offset=added)
     assert "without the offsets" not in str(alone)
+
+
+def test_the_level_and_levels_never_seen_are_told_of():
+    rng = np.random.default_rng(0)
+    place, x = rng.choice(list("abc"), 600, p=[0.5, 0.3, 0.2]), rng.uniform(size=600)
+    X, claims = pd.DataFrame({"place": place, "x": x}), rng.poisson(1.0 + 2.0 * x)
+    plain = TSLRegressor(1, loss="poisson", early_stopping=False, random_state=0)
+    parts = (place != "c", 1), (place != "a", 2)
+    last, this = (clone(plain).fit(X[own], times * claims[own]) for own, times in parts)
+    found = explain.compare(last, this, X, claims, models=("last", "this"))
+    one, other = found.predictions.mean(axis=1)
+    assert other > 1.5 * one
+    assert f"its mean is {other:.3g} instead of {one:.3g}, " in found.sentences[0]
+    assert found.sentences[0].endswith(" % more.")
+    shares = [("last", "place", np.mean(place == "c")), ("this", "place", np.mean(place == "a"))]
+    assert found.unseen == tuple(shares)
+    assert f"{np.mean(place == 'a'):.0%}".replace("%", " %") in found.sentences[-1]
+    assert found.sentences[-1].endswith("of the rows have a level of place that this never saw.")
+    ratios = [scores["actual / expected"] for scores in found.scores]
+    assert ratios == pytest.approx([claims.mean() / one, claims.mean() / other])
+    assert not found.lacks_offsets
+
+
+def test_offsets_that_are_not_given_are_missed_in_words():
+    X, claims, years, *_ = datasets.claims(600, random_state=0)
+    model = TSLRegressor(1, loss="poisson", early_stopping=False, random_state=0)
+    model.fit(X, claims, offset=np.log(years))
+    other = clone(model).fit(X[:300], claims[:300], offset=np.log(years[:300]))
+    with pytest.warns(UserWarning, match="evaluated without them"):
+        found = explain.compare(model, other, X, claims)
+    assert "Offsets of the fit were not given" in str(found)

@@ -46,6 +46,16 @@ def test_every_part_of_every_feature_is_told_the_worst_first(model):
     assert found.overall == pytest.approx(model.evaluate(X, y).rmse)
 
 
+def test_a_part_that_is_all_rows_tells_nothing(model):
+    X, y = table(200, 1)
+    found = explain.segments(model, X.assign(level="a"), y)
+    assert set(found.features) == {"number"}
+    alone = explain.segments(model, X.assign(level="a", number=0.0), y)
+    assert alone.frame()["rows"].tolist() == [200]
+    with pytest.raises(ValueError, match=r"by must be one column, .* got \['number', 'level'\]"):
+        explain.segments(model, X, y, by=["number", "level"])
+
+
 def test_ranges_hold_the_rows_they_say(model):
     X, y = table(1000, 1)
     frame = explain.segments(model, X, y, by="number").frame()

@@ -42,6 +42,7 @@ def test_scores_of_classes_are_those_of_scikit_learn(classes, told):
         "Brier score": metrics.brier_score_loss(y, p, sample_weight=weight),
         "AUC": metrics.roc_auc_score(y, p, sample_weight=weight),
         "accuracy": metrics.accuracy_score(y, p > 0.5, sample_weight=weight),
+        "actual / expected": (weight @ y) / (weight @ p),
     }
     assert told.scores == pytest.approx(expected, abs=1e-12)
     explained = metrics.d2_log_loss_score(y, p, sample_weight=weight)
@@ -96,8 +97,9 @@ def test_scores_of_counts_and_amounts_are_those_of_scikit_learn(random, name, po
     eta, weight = random.normal(0.5, 0.5, N), random.uniform(0.5, 2.0, N)
     y = random.poisson(np.exp(eta)).astype(float) if power < 2 else random.gamma(2.0, np.exp(eta))
     told = Evaluation.of(y, eta, weight, loss=LOSSES[name])
-    (score,) = told.scores.values()
+    score, level = told.scores.values()
     mean = np.exp(eta)
+    assert level == pytest.approx((weight @ y) / (weight @ mean), rel=1e-9)
     deviance = metrics.mean_tweedie_deviance(y, mean, sample_weight=weight, power=power)
     assert score == pytest.approx(deviance, rel=1e-9)
     explained = metrics.d2_tweedie_score(y, mean, sample_weight=weight, power=power)

@@ -61,6 +61,10 @@ class Comparison(Explanation):
         things, as two quantiles do.
     n_paired : int
         Over how many rows losses are compared: those with a known target.
+    unseen : tuple of (str, str, float)
+        Which model never saw some levels of which feature, and the share of rows with those.
+    lacks_offsets : bool
+        Whether a model was fitted with offsets and its errors are without, as none were given.
     without_offsets : bool
         Whether predictions leave out offsets, which the scores have.
     names : tuple of str
@@ -108,6 +112,8 @@ class Comparison(Explanation):
     curves: tuple[tuple[Response | None, Response | None], ...]
     without_offsets: bool = False
     n_paired: int = 0
+    unseen: tuple[tuple[str, str, float], ...] = ()
+    lacks_offsets: bool = False
 
     @property
     def differences(self) -> FloatArray:
@@ -132,10 +138,12 @@ class Comparison(Explanation):
             by_offsets = self.without_offsets and self.loss_difference
             return (same, self._which_is_better()) if by_offsets else (same,)
         size = number_text(float(np.abs(self.differences).mean()), 3)
-        by = f"by {size} on average, {over}"
+        by = f"by {size} on average, {over}{self._levels()}"
         told = [f"The {self.response} of {second} differs from that of {first} {by}."]
         if self.loss_difference is not None:
             told.append(self._which_is_better())
+        if self.lacks_offsets:
+            told.append("Offsets of the fit were not given: errors are those without them.")
         leading = [
             f"{name} ({percent(share)})"
             for name, share in zip(self.names, shares(self.sizes), strict=True)
@@ -144,7 +152,23 @@ class Comparison(Explanation):
         if leading:
             most = ", ".join(leading[:_TOLD_FEATURES])
             told.append(f"What makes them differ most: {most} of all that features do differently.")
+        told += [
+            f"{percent(share)} of the rows have a level of {name} that {model} never saw."
+            for model, name, share in self.unseen
+        ]
         return tuple(told)
+
+    def _levels(self) -> str:
+        """Whether one model predicts more than the other over all rows."""
+        one, other = self.predictions.mean(axis=1).tolist()
+        before, after = number_text(one, 3), number_text(other, 3)
+        if before == after:
+            return f"; both have the mean {before}"
+        if self.predictions.min() < 0.0 or one <= 0.0:
+            return f"; its mean is {after} instead of {before}"
+        way = "more" if other > one else "less"
+        by = percent(abs(other / one - 1.0))
+        return f"; its mean is {after} instead of {before}, {by} {way}"
 
     def _which_is_better(self) -> str:
         first, second = self.models
@@ -276,6 +300,8 @@ def compare(
         curves=tuple(_curves(subjects, keys, every[j], rows) for j in order[:max_curves]),
         without_offsets=any(own is not None for own in _of_both(offset)),
         n_paired=n_paired,
+        unseen=_unseen(subjects, codes, models),
+        lacks_offsets=y is not None and _lacks_offsets((first, second), offset),
         library=subjects[0].schema.library,
         quantity=subjects[0].quantity,
     )
@@ -314,6 +340,20 @@ def _codes(subjects: tuple[Subject, Subject], tables: tuple[Any, Any]) -> list[C
             f"X must have the same rows for both models, got {len(codes[0])} and {len(codes[1])}"
         )
     return codes
+
+
+def _unseen(
+    subjects: tuple[Subject, Subject], codes: list[CodeArray], models: tuple[str, str]
+) -> tuple[tuple[str, str, float], ...]:
+    """Levels that a model never saw: of these rows it can only say what it says of others."""
+    found = []
+    for name, subject, own in zip(models, subjects, codes, strict=True):
+        bins = subject.model.bins
+        for j in np.flatnonzero(bins.is_categorical).tolist():
+            share = float(np.mean(own[:, j] == bins.axes[j].n_bins - 1))
+            if share > 0.0:
+                found.append((str(name), subject.names[j], share))
+    return tuple(found)
 
 
 _Keys = tuple[tuple[Hashable, ...], tuple[Hashable, ...]]
@@ -377,6 +417,13 @@ def _of_both(offset: Any) -> tuple[Any, Any]:
     if is_pair and all(own is None or np.ndim(own) > 0 for own in offset):
         return offset[0], offset[1]
     return offset, offset
+
+
+def _lacks_offsets(models: tuple[Any, Any], offset: Any) -> bool:
+    return any(
+        own is None and model._had_offsets
+        for model, own in zip(models, _of_both(offset), strict=True)
+    )
 
 
 def _errors(

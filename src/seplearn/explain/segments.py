@@ -126,7 +126,8 @@ def segments(
     sample_weight : array-like of shape (n,), optional
     by : str or array-like of shape (n,), optional
         A column of ``X``, which the model need not know, or values of the rows: the parts are its
-        levels, or at most ten ranges. Without it they are those of every feature of the model.
+        levels, or at most ten ranges. Without it they are those of every feature of the model that
+        varies.
     offset : array-like of shape (n,), optional
         As in ``predict``.
 
@@ -158,7 +159,8 @@ def segments(
     sums = subject.model.predict(codes)
     measured = _Measured.of(rows, sums, model._loss)
     if by is None:
-        parts = [_of_feature(subject, codes, j) for j in range(len(subject.names))]
+        every = [_of_feature(subject, codes, j) for j in range(len(subject.names))]
+        parts = [own for own in every if np.ptp(own.of_row) > 0] or every[:1]  # no part is all rows
     elif values is None:
         parts = [_of_feature(subject, codes, subject.feature(by))]
     else:
@@ -201,6 +203,9 @@ def _taken_out(X: Any, by: Any, subject: Subject) -> tuple[Any, tuple[str, Table
         return X, None
     if not isinstance(by, str):
         column = np.asarray(read_target(by))
+        are_names = isinstance(by, (list, tuple)) and set(map(str, by)) <= set(subject.names)
+        if are_names and len(by) != open_table(X).n_rows:
+            raise ValueError(f"by must be one column, or one value per row, got {list(by)!r}")
         if column.ndim != 1:
             raise ValueError(f"by must have one value per row, got shape {column.shape}")
         return X, (target_name(by) or "group", open_table(column.reshape(-1, 1)))

@@ -14,6 +14,7 @@ from seplearn.table.blocks import looked_at
 from seplearn.table.training import TargetUnit
 
 NORMAL_90 = 1.6449  # standard deviations on either side that hold 90 % of a normal variable
+ACTUAL_OVER_EXPECTED = "actual / expected"
 _LARGEST_RESPONSE = 100.0  # that a row asks of the sum in one sweep
 
 
@@ -149,6 +150,15 @@ class Loss(ABC):
         Root mean squared error, mean absolute error and R2 are told of all models, and not here.
         """
         return {} if self.name is None else {self.name: self.mean_of(target, eta, weight)}
+
+    def level(self, target: FloatArray, eta: FloatArray, weight: FloatArray) -> dict[str, float]:
+        """All outcomes over all that was predicted, by name, where outcomes are never negative."""
+        if not self.has_shares:
+            return {}
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            expected = np.float64(weighted_mean(self.link.inverse(eta), weight))
+            ratio = float(weighted_mean(target, weight) / expected)
+        return {ACTUAL_OVER_EXPECTED: ratio} if math.isfinite(ratio) else {}
 
     def typical(self, target: FloatArray, weight: FloatArray) -> float:
         """What predictions of rows with these outcomes should be: their mean, or a quantile."""

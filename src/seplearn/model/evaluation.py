@@ -66,7 +66,8 @@ class Evaluation:
     scores : dict of str to float
         Scores that suit the loss the model was fitted with, by name: of a classifier "log-loss",
         "Brier score", "AUC" and "accuracy", of counts "Poisson deviance", of quantiles "pinball
-        loss". Empty for squared error and Huber's.
+        loss"; of classes, counts and amounts also "actual / expected", all outcomes over all
+        predictions. Empty for squared error and Huber's.
     explained : float
         D2: by how much the loss is smaller than that of the best constant (on top of the offsets),
         as a share of the latter. Of squared error and Huber's it is R2.
@@ -455,7 +456,8 @@ class _Rows:
         """Root mean squared and mean absolute error, R2, and what suits the loss."""
         residual = self.y - self.prediction
         rmse = _root_mean_square(residual, self.weight)
-        scores = self.loss.scores(self._y_of_loss, self.eta, self.weight)
+        rows = self._y_of_loss, self.eta, self.weight
+        scores = self.loss.scores(*rows) | self.loss.level(*rows)
         explained = r2 = _explained(self.y, rmse, self.weight)
         if self.loss.name is not None:
             explained = self._loss_explained(scores[self.loss.name])
