@@ -1,8 +1,12 @@
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seplearn import TSLRegressor
 from seplearn.table.binning import (
     Bins,
     CategoricalAxis,
@@ -224,3 +228,42 @@ def test_the_range_of_large_numbers_that_hardly_differ():
     low, high = find_numeric_axis(1e15 + np.arange(1000.0), 255).range
     assert low <= 1e15
     assert 1e15 + 999.0 <= high <= 1e15 + 1100.0
+
+
+@pytest.mark.parametrize(
+    ("end", "others", "share", "warns"),
+    [
+        (-999.0, np.arange(1.0, 100.0), 0.1, True),
+        (9999.0, np.arange(-5.0, 50.0), 0.02, True),
+        (-1.0, np.linspace(0.0, 0.5, 30), 0.1, True),
+        (-999.0, np.arange(1.0, 100.0), 0.005, False),  # few rows
+        (-1.0, np.arange(0.0, 10.0), 0.1, False),  # a neighbour
+        (0.0, np.arange(1000.0, 1500.0), 0.6, False),  # many amounts are zero
+        (250.0, np.arange(1.0, 100.0), 0.1, False),
+        (np.inf, np.arange(1.0, 100.0), 0.1, False),
+        (-999.0, np.array([1.0]), 0.5, False),  # two values are a code
+    ],
+)
+def test_numbers_that_stand_for_missing_values_are_warned_of(end, others, share, warns):
+    random = np.random.default_rng(0)
+    column = np.where(np.arange(2000) < share * 2000, end, random.choice(others, 2000))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        axis = find_numeric_axis(column, 255, "column 'score'")
+    assert [str(one.message).split(",")[0] for one in told] == (
+        [f"column 'score': {share:.0%} of its values are {end:g}".replace("%", " %")] * warns
+    )
+    np.testing.assert_array_equal(axis.edges, find_edges(column, 255))
+
+
+def test_files_are_searched_for_them_too(tmp_path):
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"score": random.integers(1, 100, 400)}).assign(
+        y=lambda t: 1.0 * t["score"]
+    )
+    table.loc[:40, "score"] = -999
+    table.to_parquet(tmp_path / "t.parquet")
+    with pytest.warns(
+        UserWarning, match="'score': 10 % of its values are -999, far off all others"
+    ):
+        TSLRegressor(1, early_stopping=False, random_state=0).fit_files(tmp_path / "t.parquet", "y")

@@ -26,6 +26,7 @@ MAX_LEVELS = 60_000
 _MANY_ROWS = 50_000
 _FEW_VALUES = 32  # a numeric feature with at most so many distinct values keeps them
 _ROWS_PER_VALUE = 5  # ... if on average at least so many rows share a value: no row is given away
+_PLACEHOLDER_BESIDE, _PLACEHOLDER_ROWS = 4, 0.01  # distinct values, and share of the rows with it
 _TAIL_CUTS = 12  # cuts at ranks 1, 2, 4, ..., 2**11 from each end, as far as quantiles are coarser
 
 
@@ -171,13 +172,16 @@ def find_edges(column: FloatArray, max_bins: int) -> FloatArray:
     return _edges_between(*_distinct(column), max_bins)
 
 
-def find_numeric_axis(column: FloatArray, max_bins: int) -> NumericAxis:
+def find_numeric_axis(column: FloatArray, max_bins: int, label: str = "a column") -> NumericAxis:
     """The axis of a column of numbers; it keeps the values if there are few, each in many rows."""
-    return axis_of_values(*_distinct(column), max_bins)
+    return axis_of_values(*_distinct(column), max_bins, label)
 
 
-def axis_of_values(values: FloatArray, counts: IntArray, max_bins: int) -> NumericAxis:
+def axis_of_values(
+    values: FloatArray, counts: IntArray, max_bins: int, label: str = "a column"
+) -> NumericAxis:
     """The axis of a column with these distinct values, ascending, each in so many rows."""
+    _warn_of_placeholder(values, counts, label)
     edges = _edges_between(values, counts, max_bins)
     if len(values) == 0:
         return NumericAxis(edges)
@@ -186,6 +190,23 @@ def axis_of_values(values: FloatArray, counts: IntArray, max_bins: int) -> Numer
         if len(values) == len(edges) + 1 and is_shared:
             return NumericAxis(edges, values, (float(values[0]), float(values[-1])))
     return NumericAxis(edges, None, _rounded_range(float(values[0]), float(values[-1])))
+
+
+def _warn_of_placeholder(values: FloatArray, counts: IntArray, label: str) -> None:
+    """Warn of a number that many rows have, far off all others, as -999 for what is not known."""
+    if len(values) < _PLACEHOLDER_BESIDE or not np.isfinite(values[[0, -1]]).all():
+        return
+    for place, others in ((0, values[1:]), (-1, values[:-1])):
+        end, share = float(values[place]), float(counts[place] / counts.sum())
+        low, high = float(others[0]), float(others[-1])
+        gap = low / 2 - end / 2 if place == 0 else end / 2 - high / 2  # halves do not overflow
+        is_nothing = (end < 0.0 <= low) or set(f"{abs(end):.0f}") == {"9"}
+        if is_nothing and share >= _PLACEHOLDER_ROWS and gap > high / 2 - low / 2:
+            warn(
+                f"{label}: {percent(share)} of its values are {end:g}, far off all others "
+                f"({low:g} to {high:g}). If that stands for values that are missing make it NaN: "
+                "a number is taken for a neighbour of the nearest one"
+            )
 
 
 def _distinct(column: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -477,7 +498,7 @@ def bin_table(
         if categorical[j]:
             axis = find_levels(table.levels(j), min_category_count, table.label(j))
         else:
-            axis = find_numeric_axis(table.numbers(j), max_bins)
+            axis = find_numeric_axis(table.numbers(j), max_bins, table.label(j))
         codes = axis.codes(table, j)
         return axis, bin_masses(codes, weight, axis.n_bins), codes
 

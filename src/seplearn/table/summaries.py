@@ -43,11 +43,14 @@ class NumberSummary:
     n_missing : int
     is_exact : bool
         Whether all distinct values are known, each with its count.
+    label : str
+        What the column is called in messages.
     """
 
     layers: list[tuple[FloatArray, IntArray] | None] = field(default_factory=lambda: [None])
     n_missing: int = 0
     is_exact: bool = True
+    label: str = "a column"
 
     def add(self, column: FloatArray) -> None:
         """Take more rows."""
@@ -83,7 +86,7 @@ class NumberSummary:
         present = [layer for layer in self.layers if layer is not None]
         if not present:
             return axis_of_values(np.empty(0), np.empty(0, np.int64), max_bins)
-        return axis_of_values(*_merged(present), max_bins)
+        return axis_of_values(*_merged(present), max_bins, self.label)
 
 
 def _merged(layers: list[tuple[FloatArray, IntArray]]) -> tuple[FloatArray, IntArray]:
@@ -136,7 +139,9 @@ Summary: TypeAlias = NumberSummary | LevelSummary
 def empty_summaries(categorical: BoolArray, labels: Iterable[str]) -> list[Summary]:
     """A summary per column, of no rows."""
     pairs = zip(categorical, labels, strict=True)
-    return [LevelSummary(label) if levels else NumberSummary() for levels, label in pairs]
+    return [
+        LevelSummary(label) if levels else NumberSummary(label=label) for levels, label in pairs
+    ]
 
 
 def add_rows(summaries: list[Summary], table: Table) -> None:
