@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from seplearn.editing.directions import kept_directions
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.model.classes import ClassModels
 from seplearn.model.reading import brief, read_curves
@@ -26,7 +26,8 @@ def told_provenance(estimator: SeparationEstimator) -> list[tuple[str, str]]:
         ("Features used", _listed(used)),
         ("Features not used", _listed(unused)),
         ("Loss", estimator._loss_in_words),
-        ("Constraints", _constraints(parameters.get("monotonic_cst"), estimator)),
+        ("Offsets", _offsets(estimator)),
+        ("Constraints", _constraints(estimator)),
         ("Edits by hand", _edits(estimator)),
         ("Bands", _bands(estimator)),
         (f"Seed{of_which}", str(parameters.get("random_state"))),
@@ -80,14 +81,21 @@ def _features(estimator: SeparationEstimator) -> tuple[list[str], list[str]]:
     return used, [name for j, name in enumerate(labels) if j not in moving]
 
 
-def _constraints(given: Any, estimator: SeparationEstimator) -> str:
-    if given is None:
-        return "none"
-    by_place = zip(estimator._schema.labels, given, strict=False)
-    pairs = given.items() if isinstance(given, Mapping) else by_place
+def _offsets(estimator: SeparationEstimator) -> str:
+    """Whether predictions are on top of something, as a rate is of its exposure."""
+    own = estimator.offset_column_
+    if own is not None:
+        return f"{brief(own.name)}, an {own.argument}"
+    words = {True: "given beside the table", False: "none", None: "not known"}
+    return words[estimator._had_offsets]
+
+
+def _constraints(estimator: SeparationEstimator) -> str:
+    """Those that the model keeps, by its parameter or by an edit."""
     words = {1: "rises", -1: "falls"}
-    ways = [(brief(str(name)), words[int(way)]) for name, way in pairs if int(way) in words]
-    return ", ".join(f"{way} with {name}" for name, way in ways) or "none"
+    labels = estimator._schema.labels
+    kept = kept_directions(estimator).items()
+    return ", ".join(f"{words[way]} with {brief(labels[j])}" for j, way in kept) or "none"
 
 
 def _edits(estimator: SeparationEstimator) -> str:
