@@ -9,6 +9,7 @@ ModelFormatError (a ValueError)
 from __future__ import annotations
 
 import difflib
+import numbers
 import sys
 import warnings
 from collections.abc import Iterable
@@ -67,6 +68,7 @@ def _is_ours(module: str) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """A value as a message shows it: a table is not printed whole."""
-    text = repr(value)
+    """A value as a message shows it: a table is not printed whole, a number of numpy is one."""
+    is_of_numpy = isinstance(value, numbers.Number) and hasattr(value, "item")
+    text = repr(value.item() if is_of_numpy else value)
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."

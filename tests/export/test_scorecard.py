@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from seplearn import TSLClassifier, TSLRegressor
+from seplearn.model.reading import brief
 from seplearn.model.stage import Stage
 from tests.export.models import QUICK, model, records, rows
 
@@ -89,6 +90,45 @@ def test_points_may_be_scaled_and_rounded():
     assert np.abs(found - 10 * fitted._sums(X)).max() <= 0.5 * (n_features + 1)
 
 
+@pytest.mark.parametrize("scale", [20 / math.log(2), -20 / math.log(2)])
+def test_points_of_either_sign_are_the_scaled_log_odds(scale):
+    X = np.linspace(0, 1, 200)[:, None]
+    y = np.random.default_rng(0).random(200) < X[:, 0]
+    fitted = TSLClassifier(**QUICK | {"n_stages": 0}).fit(X, y)
+    card = fitted.to_scorecard(scale=scale)
+    found = [points_of(card, {"x0": value}) for value in X[:, 0]]
+    np.testing.assert_allclose(found, scale * fitted.decision_function(X), rtol=1e-9, atol=1e-9)
+    rounded = fitted.to_scorecard(scale=scale, digits=0)
+    off = [points_of(rounded, {"x0": v}) for v in X[:, 0]] - scale * fitted.decision_function(X)
+    assert np.abs(off).max() <= 1.0
+
+
+def test_a_printed_card_shows_the_first_ranges_of_every_feature():
+    card = additive().to_scorecard(scale=np.float64(-2.5))
+    lines = str(card).splitlines()
+    features = {row.feature for row in card.rows}
+    size = f"{len(features)} features, {len(card.rows)} rows"
+    assert lines[0] == f"Points add up to the prediction, times -2.5. {size}."
+    assert lines[1].split()[0] == "base"
+    assert float(lines[1].split()[1]) == pytest.approx(card.base, rel=1e-5)
+    assert {brief(name) for name in features} <= set(lines)
+    assert len(lines) < 10 * (len(features) + 1)
+    for row in card.rows:
+        own = [other for other in card.rows if other.feature == row.feature]
+        if row is own[0]:
+            first = lines[lines.index(brief(row.feature)) + 1]
+            assert float(first.split()[-1]) == pytest.approx(row.points, rel=1e-5)
+        if len(own) > 7:
+            rest = [other.points for other in own[6:]]
+            assert any(f"... {len(rest)} more, " in line for line in lines)
+    assert repr(card).endswith(f"scale=-2.5, rows=<{size}>)")
+    assert len(repr(card)) < 200
+    wide = replace(card, rows=tuple(card.rows[0]._replace(feature=f"x{j}") for j in range(25)))
+    assert str(wide).endswith("... 5 more features")
+    assert "25 features, 25 rows" in str(wide)
+    assert len(str(replace(card, rows=())).splitlines()) == 2
+
+
 def test_a_classifier_tells_log_odds_of_its_second_class():
     X = np.linspace(0, 1, 200)[:, None]
     noise = np.random.default_rng(0).normal(size=200)
@@ -114,7 +154,8 @@ def test_the_frame_begins_with_the_base():
     ],
 )
 def test_other_models_are_refused_with_the_reason(name, reason):
-    with pytest.raises(ValueError, match=f"a scorecard needs a model of main effects.*{reason}"):
+    way_out = r"[.] Fit with n_stages=0 \(command line: --stages 0\)"
+    with pytest.raises(ValueError, match=f"a scorecard needs a model of main.*{reason}{way_out}"):
         model(name).to_scorecard()
 
 
@@ -130,8 +171,9 @@ def test_differences_and_negative_factors_are_refused():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"scale": 0}, ValueError, "scale must be a positive number, got 0"),
-        ({"scale": "2"}, TypeError, "scale must be a positive number, got '2'"),
+        ({"scale": 0}, ValueError, "scale must be a finite number other than 0, got 0"),
+        ({"scale": np.float64("inf")}, ValueError, "a finite number other than 0, got inf"),
+        ({"scale": "2"}, TypeError, "scale must be a finite number other than 0, got '2'"),
         ({"digits": 1.5}, TypeError, "digits must be None or an integer, got 1.5"),
     ],
 )

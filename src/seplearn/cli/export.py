@@ -40,9 +40,13 @@ from seplearn.export.sql import DIALECT_NAMES
     "--scorecard",
     is_flag=True,
     help="A table of points to add up (.csv or .parquet), of a model in which every feature acts "
-    "by itself, or of a single product.",
+    "by itself (as after fit --stages 0), or of a single product.",
 )
-@click.option("--scale", type=float, help="With --scorecard: points per unit of the sum.")
+@click.option(
+    "--scale",
+    type=float,
+    help="With --scorecard: points per unit of the sum; negative where many points are a low risk.",
+)
 @click.option("--digits", type=int, help="With --scorecard: decimals that points are rounded to.")
 @click.option(
     "--table",

@@ -671,12 +671,13 @@ class SeparationEstimator(BaseEstimator):
 
         It is one if every feature acts by itself, or if it is a single positive product beside the
         constant, whose log the points then add up to. Any other model is refused, and so is one of
-        more than two classes.
+        more than two classes. A fit with ``n_stages=0`` has main effects alone.
 
         Parameters
         ----------
         scale : float
-            Points per unit of the sum; ``20 / math.log(2)`` makes 20 points double the odds.
+            Points per unit of the sum; ``20 / math.log(2)`` makes 20 points double the odds, and
+            ``-20 / math.log(2)`` halve them: many points are then few of the outcome.
         digits : int, optional
             Decimals that points are rounded to; neighbouring ranges with the same points are one.
             Without it points are exact.
@@ -690,10 +691,11 @@ class SeparationEstimator(BaseEstimator):
         >>> list(card.frame().columns)
         ['feature', 'range', 'lower', 'upper', 'points']
         """
+        rule = "a finite number other than 0"
         if not is_real(scale):
-            raise wrong_type("scale", "a positive number", scale)
-        if not 0 < scale < math.inf:
-            raise out_of_range("scale", "a positive number", scale)
+            raise wrong_type("scale", rule, scale)
+        if scale == 0 or not math.isfinite(scale):
+            raise out_of_range("scale", rule, scale)
         if digits is not None and not is_whole(digits):
             raise wrong_type("digits", "None or an integer", digits)
         check_is_fitted(self)

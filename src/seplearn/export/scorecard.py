@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, NamedTuple
 
+from seplearn._numerals import count, number_text
 from seplearn.export.json import as_float
+from seplearn.model.reading import brief
 from seplearn.model.stage import LARGEST_LOG
 from seplearn.table.columns import make_frame
 
@@ -16,6 +19,8 @@ _SUMS = {
     "log": "log of the prediction",
     "logit": "log-odds of {second}",
 }
+_DIGITS = 6  # of a number in a printed card
+_MOST_FEATURES, _MOST_ROWS, _WIDEST = 20, 6, 40  # of a printed card, of a feature in it, of a name
 
 
 class ScorecardRow(NamedTuple):
@@ -31,9 +36,11 @@ class ScorecardRow(NamedTuple):
     points: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scorecard:
     """Points per range or level of every feature: the base and one of each add up to a score.
+
+    ``print(card)`` shows the first ranges of every feature, :meth:`frame` has all.
 
     Attributes
     ----------
@@ -54,6 +61,8 @@ class Scorecard:
     >>> card = model.to_scorecard(digits=0)
     >>> card.score, {row.feature for row in card.rows}
     ('prediction', {'area'})
+    >>> str(card).startswith("Points add up to the prediction. 1 feature, ")
+    True
     """
 
     base: float
@@ -61,6 +70,27 @@ class Scorecard:
     score: str
     scale: float
     library: str | None = None
+
+    def __repr__(self) -> str:
+        features = len({row.feature for row in self.rows})
+        size = f"<{count(features, 'feature')}, {count(len(self.rows), 'row')}>"
+        numbers = f"base={self.base!r}, score={self.score!r}, scale={self.scale!r}"
+        return f"Scorecard({numbers}, rows={size})"
+
+    def __str__(self) -> str:
+        """What points add up to, the base, and the first ranges of every feature."""
+        parts = [list(own) for _, own in groupby(self.rows, lambda row: row.feature)]
+        unit = "" if self.scale == 1.0 else f", times {number_text(self.scale, _DIGITS)}"
+        size = f"{count(len(parts), 'feature')}, {count(len(self.rows), 'row')}"
+        lines = [
+            f"Points add up to the {self.score}{unit}. {size}.",
+            f"base {number_text(self.base, _DIGITS)}",
+            *(line for own in parts[:_MOST_FEATURES] for line in _printed(own)),
+        ]
+        rest = len(parts) - _MOST_FEATURES
+        if rest > 0:
+            lines.append(f"... {count(rest, 'more feature')}")
+        return "\n".join(lines)
 
     def frame(self) -> Any:
         """A data frame with a row per range or level; the base comes first, of no feature."""
@@ -141,16 +171,21 @@ def _only_product(terms: dict[str, Any], stages: Sequence[dict[str, Any]]) -> di
     """The one positive product that a model consists of, beside its constant."""
     many = next(stage for stage in stages if len(_features_of(stage)) > 1)
     name = f"{many['name']!r} multiplies several features"
-    refused = "a scorecard needs a model of main effects alone, or of a single positive product: "
+    (product, *others) = many["products"]
+    reason = None
     if terms["effects"]:
-        raise ValueError(f"{refused}this one has main effects, and {name}")
-    if len(stages) > 1:
-        raise ValueError(f"{refused}this one has {len(stages)} stages, of which {name}")
-    if len(many["products"]) > 1:
-        raise ValueError(f"{refused}{name}, and is a difference of two products")
-    (product,) = many["products"]
-    if any("negative" in curve for curve in product["curves"]):
-        raise ValueError(f"{refused}{name}, and has negative factors, of which there is no log")
+        reason = f"this one has main effects, and {name}"
+    elif len(stages) > 1:
+        reason = f"this one has {len(stages)} stages, of which {name}"
+    elif others:
+        reason = f"{name}, and is a difference of two products"
+    elif any("negative" in curve for curve in product["curves"]):
+        reason = f"{name}, and has negative factors, of which there is no log"
+    if reason is not None:
+        raise ValueError(
+            "a scorecard needs a model of main effects alone, or of a single positive product: "
+            f"{reason}. Fit with n_stages=0 (command line: --stages 0) for main effects alone"
+        )
     found: dict[str, Any] = product
     return found
 
@@ -183,12 +218,36 @@ def _rows(feature: dict[str, Any], points: Sequence[float]) -> list[ScorecardRow
     for b, upper in enumerate(edges[1:]):
         is_last = b == len(edges) - 2
         if is_last or points[b] != points[b + 1]:  # neighbours with the same points are one range
-            rows.append(ScorecardRow(name, _words(lower, upper, is_last), lower, upper, points[b]))
+            rows.append(ScorecardRow(name, _words(lower, upper), lower, upper, points[b]))
             lower = upper
     return [*rows, ScorecardRow(name, "(missing)", nothing, nothing, points[-1])]
 
 
-def _words(lower: float, upper: float, is_last: bool) -> str:
+def _words(lower: float, upper: float, text: Callable[[float], str] = repr) -> str:
     if lower == -math.inf:
-        return "any number" if is_last else f"below {upper!r}"
-    return f"{lower!r} and above" if is_last else f"{lower!r} to below {upper!r}"
+        return "any number" if upper == math.inf else f"below {text(upper)}"
+    return (
+        f"{text(lower)} and above" if upper == math.inf else f"{text(lower)} to below {text(upper)}"
+    )
+
+
+def _printed(rows: Sequence[ScorecardRow]) -> list[str]:
+    """The first rows of a feature below its name, and between which points the others are."""
+    shown = rows if len(rows) <= _MOST_ROWS + 1 else rows[:_MOST_ROWS]
+    names = [
+        brief(row.range, _WIDEST) if math.isnan(row.lower) else _words(row.lower, row.upper, _short)
+        for row in shown
+    ]
+    points = [_short(row.points) for row in shown]
+    left, right = (max(map(len, texts)) for texts in (names, points))
+    cells = zip(names, points, strict=True)
+    lines = ["", brief(rows[0].feature, _WIDEST)]
+    lines += [f"  {name:<{left}}  {value:>{right}}" for name, value in cells]
+    rest = [row.points for row in rows[len(shown) :]]
+    if rest:
+        lines.append(f"  ... {len(rest)} more, {_short(min(rest))} to {_short(max(rest))}")
+    return lines
+
+
+def _short(value: float) -> str:
+    return number_text(value, _DIGITS)
