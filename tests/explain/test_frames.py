@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from seplearn import TSLRegressor, datasets, explain
+from seplearn import TSLClassifier, TSLRegressor, datasets, explain
 from seplearn._numerals import number_text
 from seplearn.table.binning import NumericAxis
 from tests.explained import (
@@ -459,6 +459,25 @@ def test_a_row_is_printed_as_a_sum():
     assert sum(line.startswith("stage ") for line in lines) == len(local.contributions)
     assert lines[n_acting + 3].split() == ["prediction", number_text(local.prediction, 4)]
     assert lines[n_acting + 4].startswith("area: ")
+
+
+def test_a_row_of_a_link_is_printed_with_its_prediction_too():
+    X, y = datasets.rents(300, random_state=0)
+    options = {"n_stages": 1, "early_stopping": False, "random_state": 0}
+    rates = TSLRegressor(loss="poisson", **options).fit(X, np.rint(y / 100.0))
+    shares = TSLClassifier(**options).fit(X, np.where(y > np.median(y), "dear", "cheap"))
+    told = {
+        "prediction": (rates, rates.predict(X[3:4])[0]),
+        "probability of dear": (shares, shares.predict_proba(X[3:4])[0, 1]),
+    }
+    for response, (model, expected) in told.items():
+        local = explain.local(model, X, row=3)
+        assert local.response == response
+        assert local.response_value == pytest.approx(expected, rel=1e-12)
+        above, last = str(local).splitlines()[-2:]
+        assert above.startswith(local.quantity)
+        assert last.startswith(response)
+        assert last.split()[-1] == number_text(expected, 4)
 
 
 def test_changes_are_printed_in_words():

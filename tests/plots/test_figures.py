@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from seplearn import TSLClassifier, TSLRegressor, explain
 from seplearn.plots.bars import heatmap
-from seplearn.plots.style import DOWN, UP
+from seplearn.plots.style import DOWN, UP, number, short, short_names
 from tests.plots.awkward import (
     LONG,
     QUICK,
@@ -81,7 +81,8 @@ def test_a_local_explanation_is_a_waterfall_to_the_prediction():
     waterfall, shares, tilts = figure.axes[:3]
     order = np.argsort(-np.abs(result.contributions))
     first = [word.split(":")[0] for word in rows(waterfall)]
-    assert first == ["intercept", *(f"stage {s}" for s in order), "prediction"]
+    assert first == ["constant", *(f"stage {s}" for s in order), "prediction"]
+    assert waterfall.get_title().startswith("prediction ")
     assert " × 2 more" in result.stage_names[order[0]]
     assert " × 2 more" in rows(waterfall)[1]  # also where names are cut
     bars = waterfall.patches
@@ -106,8 +107,10 @@ def test_main_effects_are_steps_of_their_own():
     named = result.plot(max_features=2).axes[0]
     order = np.argsort(-np.abs(result.effects))
     names = rows(named)
-    assert names[0] == "intercept"
-    assert [name.startswith("main effect of") for name in names[1:3]] == [True, True]
+    assert names[0] == "constant"
+    for name, j in zip(names[1:3], order, strict=False):
+        drawn = short_names(result.names, 24)[j], short(result.values[j], 12)
+        assert name == "main effect of {} ({})".format(*drawn)
     others = int((result.effects != 0).sum()) - 2
     assert names[3] == f"{others} other main effect" + "s" * (others > 1)
     assert not any(r"\\$" in name for name in rows(result.plot().axes[0]))  # escaped once
@@ -159,16 +162,35 @@ def test_a_local_explanation_in_a_small_place_is_the_waterfall():
 def test_local_explanations_of_other_stages():
     adds = explain.local(one_branch(), table(), 0).plot()
     assert "one product: always adds" in words(adds.axes[2])
-    explain.local(signed(), table(), 0).plot().draw_without_rendering()
+    without_backbone = explain.local(signed(), table(), 0).plot()
+    without_backbone.draw_without_rendering()
+    assert len(without_backbone.axes) == 1
     X = table()
     constant = TSLRegressor(1, random_state=0).fit(X[:50], np.ones(50))
     empty = explain.local(constant, X, 0).plot()
-    assert rows(empty.axes[0]) == ["intercept", "prediction"]
+    assert rows(empty.axes[0]) == ["constant", "prediction"]
     zeros = pd.DataFrame(np.zeros((1, 30)), columns=wide().feature_names_in_)
     many = explain.local(wide(), zeros).plot(max_stages=4)
     n_others = len(wide().stages_) - 4
     assert n_others > 2
     assert f"{n_others} other stages" in rows(many.axes[0])
+
+
+def test_a_local_explanation_without_stages_is_as_wide_as_its_waterfall():
+    X = table()
+    options = QUICK | {"n_stages": 0, "main_effects": True}
+    model = TSLClassifier(**options).fit(X, np.where(target(X) > 0, "yes", "no"))
+    result = explain.local(model, X, 3)
+    figure = result.plot()
+    (panel,) = figure.axes
+    assert figure.get_size_inches()[0] < 9.0
+    sum_text, share_text = panel.get_title().splitlines()
+    assert sum_text.startswith("log-odds of yes ")
+    assert share_text == f"probability of yes {number(model.predict_proba(X[3:4])[0, 1])}"
+    figure = Figure(figsize=(14, 4))
+    ax = figure.subplots()
+    assert result.plot(ax=ax) is ax
+    assert len(figure.axes) == 1
 
 
 def test_shapley_values_of_one_row_are_bars_of_many_a_swarm():

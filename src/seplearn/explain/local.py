@@ -31,6 +31,11 @@ class LocalExplanation(Explanation):
     stage_names : tuple of str
         The features that every stage depends on.
     prediction, intercept : float
+        Of a classifier log-odds, with a log link logs: what contributions add up to.
+    response : str
+        What is predicted on its own scale: "prediction", or "probability of" a class.
+    response_value : float
+        How much of it: the probability, the rate or the amount, without what offsets add.
     effects : array of shape (p,)
         The main effect of every feature; zeros for a model without main effects.
     contributions : array of shape (n_stages,)
@@ -85,6 +90,14 @@ class LocalExplanation(Explanation):
     effect_bands: FloatArray | None = None
     interval: FloatArray | None = None
     remarks: dict[str, str] = field(default_factory=dict)
+    response: str = field(default="prediction", kw_only=True)
+    response_value: float = field(default=np.nan, kw_only=True)
+
+    @property
+    def told(self) -> list[tuple[str, float]]:
+        """The sum by its name and, where they differ, the prediction on its own scale."""
+        own = [(self.quantity, self.prediction), (self.response, self.response_value)]
+        return own[: 1 if self.response == self.quantity else 2]
 
     @property
     def backbone_share(self) -> FloatArray:
@@ -114,7 +127,7 @@ class LocalExplanation(Explanation):
         steps += [(f"stage {s}: {name}", value) for s, (name, value) in named]
         lines = [("constant", number_text(self.intercept, 4))]
         lines += [(name, f"{'+' if v > 0 else ''}{number_text(v, 4)}") for name, v in steps]
-        lines.append((self.quantity, number_text(self.prediction, 4)))
+        lines += [(name, number_text(value, 4)) for name, value in self.told]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         told = [f"{name:<{widths[0]}}  {value:>{widths[1]}}" for name, value in lines]
         return "\n".join([*told, *(f"{name}: {text}" for name, text in self.remarks.items())])
@@ -193,11 +206,12 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
     codes = fitted.bins.codes(table, columns)
     backbone, tilt = _at(fitted, codes)
     plus, minus = rest_of_products(fitted, codes, ())[:, :, 0].T
+    prediction = fitted.predict(codes)
     return LocalExplanation(
         names=subject.names,
         values=row_texts(fitted.bins.axes, table, columns)[0],
         stage_names=subject.stage_names,
-        prediction=float(fitted.predict(codes)[0]),
+        prediction=float(prediction[0]),
         intercept=fitted.intercept,
         effects=fitted.effect_values(codes)[0],
         contributions=fitted.contributions(codes)[0],
@@ -213,6 +227,8 @@ def local(model: Any, X: Any, row: int = 0, *, level: float = 0.9) -> LocalExpla
         remarks=_remarks(subject, table, columns, codes[0]),
         library=subject.schema.library or table.library,
         quantity=subject.quantity,
+        response=subject.response,
+        response_value=float(fitted.link.inverse(prediction)[0]),
     )
 
 

@@ -19,7 +19,6 @@ from seplearn.plots.style import (
     SIGNED_MAP,
     STAGE_COLOURS,
     UP,
-    as_drawn,
     number,
     panels,
     short,
@@ -45,9 +44,10 @@ def plot_local(
 ) -> Any:
     """Draw how a prediction comes about, by main effects and stage by stage.
 
-    Left, a waterfall from the intercept to the prediction in the unit of y. In the middle, which
+    Left, a waterfall from the constant to the prediction in the unit of y. In the middle, which
     features make each stage large or small at this row. Right, which way they push it: the sum of a
-    row of tilts, with the stage's own, decides its sign.
+    row of tilts, with the stage's own, decides its sign. Where no stage has a backbone, as in a
+    model of main effects alone, there is only the waterfall.
 
     Parameters
     ----------
@@ -76,27 +76,24 @@ def plot_local(
     named = order[:max_stages]
     steps = _steps(local, order, max_stages, max_features)
     rows = len(steps) + 1
-    if ax is not None and ax.get_window_extent().width < _ROOM * ax.get_figure().dpi:
-        axes, shown = panels(ax, 1, 1, (5.5, 1.7 + 0.36 * rows))
+    height = 1.7 + 0.36 * rows
+    is_narrow = ax is not None and ax.get_window_extent().width < _ROOM * ax.get_figure().dpi
+    if is_narrow or np.isnan(local.backbone[named]).all():
+        axes, shown = panels(ax, 1, 1, (7.0, height))
     else:
-        axes, shown = panels(ax, 1, 3, (13.5, 1.7 + 0.36 * rows), width_ratios=(1.25, 1, 1.1))
+        axes, shown = panels(ax, 1, 3, (13.5, height), width_ratios=(1.25, 1, 1.1))
     _waterfall(axes[0, 0], local, steps)
     remarks = [f"{short(name)}: {text}" for name, text in local.remarks.items()]
     axes[0, 0].set_xlabel("\n".join(remarks[:_MOST_REMARKS]), fontsize=7, color=QUIET)
-    if axes.shape[1] == 1:
-        return shown
-    if len(named):
+    if axes.shape[1] > 1:
         features = _loudest(local, named, max_features)
         _backbone_shares(axes[0, 1], local, named, features, tolerance)
         _tilts(axes[0, 2], local, named, max_features)
-    else:
-        for panel in axes[0, 1:]:
-            panel.set_axis_off()
     return shown
 
 
 class _Step(NamedTuple):
-    """A bar of the waterfall."""
+    """A bar of the waterfall, with its name as it is drawn."""
 
     name: str
     value: float
@@ -106,15 +103,16 @@ class _Step(NamedTuple):
 def _steps(
     local: LocalExplanation, order: IntArray, max_stages: int, max_features: int
 ) -> list[_Step]:
-    """The intercept, the largest main effects, the largest stages; others together."""
-    steps = [_Step("intercept", local.intercept)]
+    """The constant, the largest main effects, the largest stages; others together."""
+    steps = [_Step("constant", local.intercept)]
     if local.effects.any():
         largest = np.argsort(-np.abs(local.effects), kind="stable")
         largest = largest[local.effects[largest] != 0.0]
-        names = [f"main effect of {name}" for name in local.names]
+        pairs = zip(short_names(local.names, 24), local.values, strict=True)
+        names = [f"main effect of {name} ({short(value, 12)})" for name, value in pairs]
         parts = (local.effects, local.effect_bands, names, largest, max_features)
         steps += _largest(*parts, "other main effect")
-    names = [f"stage {s}: {name}" for s, name in enumerate(local.stage_names)]
+    names = short_names([f"stage {s}: {name}" for s, name in enumerate(local.stage_names)], 36)
     parts = (local.contributions, local.bands, names, order, max_stages)
     return steps + _largest(*parts, "other stage")
 
@@ -156,9 +154,10 @@ def _waterfall(ax: Axes, local: LocalExplanation, steps: list[_Step]) -> None:
     if local.interval is not None:
         ax.hlines(last, *local.interval, color="0.1", linewidth=2)
     ax.axvline(0.0, color=GRID, linewidth=0.8, zorder=0)
-    name_rows(ax, [*(step.name for step in steps), local.quantity], longest=36)
+    name_rows(ax, [*(step.name for step in steps), short(local.quantity, 36)], are_short=True)
     tidy(ax)
-    ax.set_title(f"{as_drawn(local.quantity)} {number(local.prediction)}", fontsize=10)
+    told = [f"{short(name, 60)} {number(value)}" for name, value in local.told]
+    ax.set_title("\n".join(told), fontsize=10)
 
 
 def _write_steps(ax: Axes, steps: list[_Step], spans: FloatArray) -> None:
