@@ -1,5 +1,7 @@
 """The page of a classifier and of counts: probabilities and rates beside their sums."""
 
+import copy
+import re
 from typing import Any
 
 import numpy as np
@@ -121,3 +123,19 @@ def test_rates_are_the_models(table, counts, open_page, tmp_path):
     rows, outcomes = counts.evaluate(X[400:], claims[400:], offset=offset[400:]).gain()
     share = round(100 * float(np.interp(0.1, rows, outcomes)))
     assert f"predicted highest has {share} % of all outcomes" in told
+    assert "The tenth of the exposure (years) predicted highest" in told
+    options = opened.page.locator("#row option").all_text_contents()[1:]
+    outcomes = [re.search(r"[(]outcome (.*)[)]", option).group(1) for option in options]
+    assert outcomes
+    assert set(outcomes) <= {str(n) for n in range(int(claims.max()) + 1)}  # no 0.000
+
+
+def test_a_column_called_exposure_is_named_once(table, counts, open_page, tmp_path):
+    X, _, claims, offset = table
+    path = tmp_path / "page.html"
+    model = copy.copy(counts)
+    model.offset_column_ = OffsetColumn("exposure", True)
+    report.write_report(model, path, X[400:], claims[400:], offset=offset[400:])
+    told = open_page(path).page.locator("#quality-body").text_content()
+    assert "share of the exposure, predicted highest first" in told
+    assert "The tenth of the exposure predicted highest" in told

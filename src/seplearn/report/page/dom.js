@@ -40,7 +40,9 @@ for (const sum of sums) {
 }
 const show = (value) => own.show(value);  // sums and their parts
 const showResponse = (value) => own.showResponse(value);
-const showOutcome = (value) => (page.classes ? classNames[value] : showResponse(value));
+const showWhole = (value) => (value + 0).toLocaleString("en-US");  // not -0
+const showOutcome = (value) => (page.classes ? classNames[value]
+  : Number.isSafeInteger(value) ? showWhole(value) : showResponse(value));
 
 // An error with three digits that count, whatever the decimals of predictions.
 const showError = (value) => Number(value.toPrecision(3)).toLocaleString("en-US", { maximumSignificantDigits: 3 });

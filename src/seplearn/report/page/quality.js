@@ -57,9 +57,12 @@ function ranked(quality) {
   return { rows: share(quality.weight_above), outcomes: share(quality.outcome_above) };
 }
 
+// A column that is called so already needs no second name.
+const exposureName = (name) => (name.toLowerCase() === "exposure" ? name : `exposure (${cut(name, 30)})`);
+
 function gainFigure(quality) {
   const { rows, outcomes } = ranked(quality);
-  const of = page.offset && page.offset.is_exposure ? `exposure (${cut(page.offset.name, 30)})` : "rows";
+  const of = page.offset && page.offset.is_exposure ? exposureName(page.offset.name) : "rows";
   const area = plotArea("Share of all outcomes in the rows predicted highest", SQUARE, [0, 1], [0, 1],
     { x: `share of the ${of}, predicted highest first`, yName: "share of all outcomes", y: percent });
   area.svg.append(dashed(area, [0, 0], [1, 1]),
