@@ -92,6 +92,14 @@ def test_one_half_is_a_cut_however_many_rows_there_are():
     assert metrics.auc(*told.roc()) == pytest.approx(told.scores["AUC"], abs=1e-3)
 
 
+def test_rows_are_counted_in_whole_numbers_and_weights_are_not():
+    y, eta = np.array([0.0, 0.0, 1.0, 1.0]), np.array([-1.0, 1.0, -1.0, 2.0])
+    rows = Evaluation.of(y, eta, loss=LogLoss(), classes=("a", "b")).confusion()
+    assert repr(rows).endswith("hits=1, false_alarms=1, misses=1, rejections=1)")
+    halves = Evaluation.of(y, eta, np.full(4, 0.5), loss=LogLoss(), classes=("a", "b")).confusion()
+    assert repr(halves).endswith("hits=0.5, false_alarms=0.5, misses=0.5, rejections=0.5)")
+
+
 @pytest.mark.parametrize(("name", "power"), [("poisson", 1.0), ("gamma", 2.0), ("tweedie", 1.5)])
 def test_scores_of_counts_and_amounts_are_those_of_scikit_learn(random, name, power):
     eta, weight = random.normal(0.5, 0.5, N), random.uniform(0.5, 2.0, N)

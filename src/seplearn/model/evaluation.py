@@ -33,6 +33,7 @@ class Confusion(NamedTuple):
 
     ``hits`` and ``false_alarms`` are the rows called the second class that are, and that are not;
     ``misses`` and ``rejections`` those called the first class that are the second, and the first.
+    They are whole numbers, or weights of rows.
     """
 
     threshold: float
@@ -181,7 +182,7 @@ class Evaluation:
         >>> model = model.fit(X[:400], y[:400] > 0)
         >>> counts = model.evaluate(X[400:], y[400:] > 0).confusion()
         >>> sum(counts[1:])
-        200.0
+        200
         """
         self._check_classes("a confusion matrix")
         if not 0.0 <= threshold <= 1.0:
@@ -190,7 +191,8 @@ class Evaluation:
         above, hits = (self.weight_above[k], self.outcome_above[k]) if k >= 0 else (0.0, 0.0)
         everything, yes = self.weight_above[-1], self.outcome_above[-1]
         misses = yes - hits
-        return Confusion(threshold, hits, above - hits, misses, everything - above - misses)
+        sizes = hits, above - hits, misses, everything - above - misses
+        return Confusion(threshold, *(map(int, sizes) if all(map(_is_whole, sizes)) else sizes))
 
     def roc(self) -> tuple[FloatArray, FloatArray]:
         """Share of the first class, and of the second, called the second: from (0, 0) to (1, 1)."""
@@ -585,6 +587,10 @@ def _groups(prediction: FloatArray, weight: FloatArray) -> list[np.ndarray[Any, 
     order = np.argsort(prediction, kind="stable")
     order = order[weight[order] > 0]
     return [part for part in np.array_split(order, min(_N_GROUPS, len(order))) if len(part)]
+
+
+def _is_whole(value: float) -> bool:
+    return float(value).is_integer()
 
 
 def _score_texts(evaluation: Evaluation | ClassEvaluation) -> list[str]:
