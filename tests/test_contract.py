@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.fixes import parse_version
 
-from seplearn import TSLClassifier, TSLRegressor, datasets
+from seplearn import TSLClassifier, TSLRegressor, datasets, explain
 
 # Other tests measure the coverage of the same lines.
 pytestmark = pytest.mark.no_cover
@@ -139,6 +139,23 @@ def test_ensembles_and_inspection(data):
     model = TSLRegressor(**QUICK).fit(X, y)
     assert partial_dependence(model, X, [2], grid_resolution=5)["average"].shape == (1, 5)
     assert permutation_importance(model, X, y, n_repeats=2).importances_mean[0] > 0
+
+
+def test_partial_dependence_of_scikit_learn_takes_what_the_guide_says():
+    random = np.random.default_rng(0)
+    numbers = random.normal(size=200)
+    X = pd.DataFrame({"size": numbers, "kind": random.choice(["a", "b"], 200)})
+    X.loc[::7, "size"] = np.nan
+    model = TSLRegressor(**QUICK).fit(X, numbers)
+    for name in X:
+        partial_dependence(model, X, [name], grid_resolution=5)
+    X["kind"] = X["kind"].astype(object).where(np.arange(200) % 5 > 0, None)
+    model = TSLRegressor(**QUICK).fit(X, numbers)
+    partial_dependence(model, X, ["size"], grid_resolution=5)
+    with pytest.raises(ValueError, match="mixed data types"):
+        partial_dependence(model, X, ["kind"], grid_resolution=5)
+    own = explain.partial_dependence(model, "kind").frame()
+    assert {"a", "b", "(missing)"} <= set(own["kind"])
 
 
 def test_copies_predict_the_same_bits(data):
