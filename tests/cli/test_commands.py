@@ -257,6 +257,11 @@ def test_codes_with_leading_zeros_stay_text(tmp_path):
     np.testing.assert_allclose(found, [1.0, 9.0], atol=0.5)
 
 
+def test_help_shows_how_several_features_are_kept():
+    told = " ".join(run("explain", "--help").stdout.split())
+    assert "repeat the option: --fixed age --fixed gender" in told
+
+
 def test_explain_draws_and_tells_numbers(files):
     local = explain.local(
         load_model(files / "rent.tsl"), unseen(files).drop(columns=["rent", "id"]), 3

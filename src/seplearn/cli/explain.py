@@ -56,7 +56,8 @@ _MOST_CHANGES = 10
     "--fixed",
     multiple=True,
     metavar="COLUMN",
-    help="With --wanted: a feature that stays as it is; may be repeated.",
+    help="With --wanted: a feature that stays as it is; of several, repeat the option: --fixed age "
+    "--fixed gender.",
 )
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON instead of a drawing.")
 @missing_option
@@ -74,7 +75,7 @@ def explain(
 
     \b
     seplearn explain rent.tsl new.csv --row 3
-    seplearn explain rent.tsl new.csv --row 3 --wanted 900 --fixed district
+    seplearn explain rent.tsl new.csv --row 3 --wanted 900 --fixed district --fixed year
     seplearn explain weather.tsl new.csv --class rain --against snow
     seplearn explain weather.tsl new.csv --class rain --wanted 0.5
     """  # noqa: D301
