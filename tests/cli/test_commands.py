@@ -317,6 +317,10 @@ def test_explain_says_what_would_change_it(files):
     assert expected.changes[0].texts[0] in drawn
     far = run(*call[:-1], "1e9").stdout
     assert "No change of one or two features" in far
+    nearest = explain.counterfactual(model, X, 3, target=1e9).nearest
+    assert nearest[0].texts[0] in far
+    told = json.loads(run(*call[:-1], "1e9", "--json").stdout)["changes"]
+    assert [one["prediction"] for one in told["nearest"]] == [one.prediction for one in nearest]
     now = repr(float(model.predict(X[3:4])[0]))
     assert "nothing has to change" in run(*call[:-1], now).stdout
 

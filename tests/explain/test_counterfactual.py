@@ -149,6 +149,58 @@ def test_out_of_reach_is_said_by_no_change():
     assert result.wanted == "prediction of at least 1e+09"
 
 
+@every_case
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_out_of_reach_the_nearest_changes_are_told(make, sign):
+    case = make()
+    bins, codes = case.model.bins, case.codes[[7]]
+    now = case.model.predict(codes)[0]
+    result = explain.counterfactual(case.subject, case.X, 7, target=sign * 1e9)
+    ways = {}
+    for size in (1, 2):
+        for chosen in combinations(range(bins.n_axes), size):
+            grids = np.meshgrid(*(known_bins(case, j) for j in chosen), indexing="ij")
+            tried = np.repeat(codes, grids[0].size, axis=0)
+            for j, grid in zip(chosen, grids, strict=True):
+                tried[:, j] = grid.ravel()
+            way = sign * (case.model.predict(tried) - now)
+            ways[size] = max(ways.get(size, 0.0), way.max())
+    found = [sign * (change.prediction - now) for change in result.nearest]
+    assert found[0] == pytest.approx(ways[1], rel=1e-8)
+    if ways[2] > 1.01 * ways[1]:
+        assert found[1:] == pytest.approx([ways[2]], rel=1e-8)
+    else:
+        assert found[1:] == []
+    assert [len(change.features) for change in result.nearest] == [1, 2][: len(found)]
+    told = str(result).splitlines()
+    assert told[0].startswith(result.why_none)
+    assert told[1].startswith(result.nearest[0].texts[0])
+    assert len(told) == 1 + len(found)
+
+
+def test_nothing_comes_near_where_all_is_fixed_or_reached():
+    case = joint()
+    fixed = explain.counterfactual(case.subject, case.X, 4, target=1e9, fixed=NAMES)
+    assert fixed.nearest == ()
+    assert str(fixed) == fixed.why_none
+    far = case.predict(case.X)[4]
+    assert explain.counterfactual(case.subject, case.X, 4, target=far).nearest == ()
+    best = explain.counterfactual(case.subject, case.X, 4, target=1e9).nearest[-1].prediction
+    there = explain.counterfactual(case.subject, case.X, 4, target=best - 1e-9)
+    assert there.changes
+    assert there.nearest == ()
+
+
+def test_the_figure_shows_the_nearest_where_no_change_suffices():
+    case = joint()
+    result = explain.counterfactual(case.subject, case.X, 4, target=1e9)
+    (panel,) = result.plot().axes
+    assert panel.get_title().endswith("\nno change of one or two suffices: nearest")
+    assert len(panel.get_yticklabels()) == len(result.nearest) > 0
+    fixed = explain.counterfactual(case.subject, case.X, 4, target=1e9, fixed=NAMES).plot()
+    assert fixed.axes[0].texts[0].get_text() == "no change of one or two suffices"
+
+
 @pytest.fixture(scope="module")
 def classes():
     X, y = table()
@@ -236,6 +288,18 @@ def test_one_of_several_classes(classes):
         assert model.predict_proba(other)[0, k] == pytest.approx(change.prediction, rel=1e-9)
 
 
+def test_of_several_classes_the_nearest_have_the_largest_probability(classes):
+    X, _, _, model = classes
+    row = int(np.flatnonzero(model.predict(X) == "low")[0])
+    result = explain.counterfactual(model, X, row, target=1.0 - 1e-9, of_class="high")
+    assert result.changes == ()
+    k = model.classes_.tolist().index("high")
+    shares = [model.predict_proba(with_values(X, row, change))[0, k] for change in result.nearest]
+    assert shares == pytest.approx([change.prediction for change in result.nearest], rel=1e-9)
+    assert shares == sorted(shares)
+    assert shares[0] > result.prediction
+
+
 @pytest.mark.parametrize("target", [0.15, 0.6])
 def test_the_probability_of_one_of_several_classes(classes, target):
     X, _, _, model = classes
@@ -287,12 +351,12 @@ def test_bad_arguments_are_refused_in_words(change, message):
 
 def test_a_classifier_takes_probabilities_and_its_own_classes_only(classes):
     X, _, two, three = classes
-    with pytest.raises(ValueError, match="a probability between 0 and 1 or one of the classes"):
+    with pytest.raises(ValueError, match="a probability above 0 and below 1 or one of"):
         explain.counterfactual(two, X, 0, target=2.0)
     with pytest.raises(ValueError, match="target must be one of the classes"):
         explain.counterfactual(three, X, 0, target=0.5)
     with pytest.raises(
-        ValueError, match=r"target must be a probability between 0 and 1, got 1[.]5"
+        ValueError, match=r"target must be a probability above 0 and below 1, got 1[.]5"
     ):
         explain.counterfactual(three, X, 0, target=1.5, of_class="high")
     with pytest.raises(ValueError, match="of_class must be one of the classes"):

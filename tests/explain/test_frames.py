@@ -489,8 +489,10 @@ def test_changes_are_printed_in_words():
     assert len(str(some).splitlines()) == len(some.changes) + 1
     assert some.why_none == ""
     none = explain.counterfactual(model, X, row=0, target=now * 1000.0)
-    assert str(none) == none.why_none
-    assert str(none).startswith("No change of one or two features")
+    assert none.why_none.startswith("No change of one or two features")
+    lines = str(none).splitlines()
+    assert lines[0] == f"{none.why_none} Nearest to it (now {number_text(now, 4)}) come:"
+    assert len(lines) == 1 + len(none.nearest) > 1
 
 
 def test_repr_is_short():

@@ -25,7 +25,7 @@ from seplearn.estimators.base import (
     SeparationEstimator,
 )
 from seplearn.estimators.classifier import TSLClassifier
-from seplearn.explain.counterfactual import Counterfactual
+from seplearn.explain.counterfactual import Change, Counterfactual
 from seplearn.explain.local import LocalExplanation
 from seplearn.explain.shapley import ShapleyValues
 from seplearn.kernels.arrays import FloatArray
@@ -202,7 +202,7 @@ def _by_feature(shapley: ShapleyValues, local: LocalExplanation) -> str:
 
 def _changes_text(result: Counterfactual) -> str:
     """What would have to be different, in a table."""
-    if not result.changes:
+    if not result.changes and not result.nearest:
         return wrapped(result.why_none)
     rows = [
         [
@@ -210,13 +210,13 @@ def _changes_text(result: Counterfactual) -> str:
             number(change.prediction),
             percent(change.size),
         ]
-        for change in result.changes[:_MOST_CHANGES]
+        for change in (result.changes or result.nearest)[:_MOST_CHANGES]
     ]
     head = ["change", shortened(result.response), "size"]
-    said = (
-        f"For {result.goal} one of these would do. How large a change is, is counted in the "
-        "training rows between the values."
-    )
+    first = f"For {result.goal} one of these would do."
+    if not result.changes:
+        first = f"{result.why_none} These come nearest."
+    said = f"{first} How large a change is, is counted in the training rows between the values."
     return f"{wrapped(said)}\n\n{text_table(head, rows, right=(1, 2))}"
 
 
@@ -318,17 +318,18 @@ def _changes_json(result: Counterfactual) -> dict[str, object]:
         numbers = [float(value) if is_real(value) else value for value in values]
         return [None if is_missing(value) else value for value in numbers]
 
+    def as_plain(change: Change) -> dict[str, object]:
+        return {
+            "features": list(change.names),
+            "before": plain(change.before),
+            "after": plain(change.after),
+            "size": change.size,
+            "prediction": change.prediction,
+        }
+
     return {
         "wanted": result.wanted,
         "is_reached": result.is_reached,
-        "changes": [
-            {
-                "features": list(change.names),
-                "before": plain(change.before),
-                "after": plain(change.after),
-                "size": change.size,
-                "prediction": change.prediction,
-            }
-            for change in result.changes
-        ],
+        "changes": [as_plain(change) for change in result.changes],
+        "nearest": [as_plain(change) for change in result.nearest],
     }

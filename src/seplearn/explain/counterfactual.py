@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -30,6 +30,8 @@ from seplearn.table.description import AxisDescription
 
 _MOST_PAIRED = 40  # features looked at in pairs
 _WORTH_A_SECOND = 0.9  # of the change of one feature alone: at most so much must two take
+_NEARER = 1.01  # times as far as one feature must two lead, where neither reaches the goal
+_ROUNDING = 1e-9  # of the way: changes that differ by less come equally near
 _BLOCK_CELLS = 2_000_000  # combinations of two values looked at together
 _DIGITS = range(3, 18)
 
@@ -101,6 +103,9 @@ class Counterfactual(Explanation):
         Features that were not to be changed.
     changes : tuple of Change
         The smallest first; empty where no change of one or two features within the data suffices.
+    nearest : tuple of Change
+        Where none suffices: the change of one feature that comes nearest to the goal, and that of
+        two features if it comes nearer. Empty where all changes lead away from it.
 
     Examples
     --------
@@ -124,19 +129,21 @@ class Counterfactual(Explanation):
     is_reached: bool
     fixed: tuple[str, ...]
     changes: tuple[Change, ...]
+    nearest: tuple[Change, ...] = ()
 
     def __str__(self) -> str:
         """The changes in words, a line each, the smallest first."""
-        if not self.changes:
-            return self.why_none
         now = f"now {number_text(self.prediction, 4)}"
         if self.is_of_a_class:
             now = f"{self.response}: {now}"
         lines = [
             f"{' and '.join(change.texts)}: {number_text(change.prediction, 4)}"
-            for change in self.changes
+            for change in self.changes or self.nearest
         ]
-        return "\n".join([f"For {self.goal} ({now}) one of these would do:", *lines])
+        first = f"For {self.goal} ({now}) one of these would do:"
+        if not self.changes:
+            first = self.why_none + (f" Nearest to it ({now}) come:" if self.nearest else "")
+        return "\n".join([first, *lines])
 
     @property
     def is_of_a_class(self) -> bool:
@@ -209,8 +216,8 @@ def counterfactual(
         Which of its rows, counted from zero.
     target : float or a class
         The prediction to reach: at least this where the row's is below, at most this where it is
-        above. For a classifier of two classes the probability of the second, between 0 and 1, or
-        one of its classes, which is then to be the likelier; for more classes one of them, which
+        above. For a classifier of two classes the probability of the second, above 0 and below 1,
+        or one of its classes, which is then to be the likelier; for more classes one of them, which
         is to be the likeliest, or the probability of ``of_class``. Offsets are left out.
     of_class : a class, optional
         Of a classifier of more than two classes: the one whose probability ``target`` is.
@@ -248,6 +255,7 @@ def counterfactual(
     search = _Search(subject, models, goal, codes, values, kept)
     is_reached = bool(goal.reached(now[:, None])[0])
     changes = [] if is_reached else sorted(search.changes(), key=lambda change: change.size)
+    nearest = () if is_reached or changes else tuple(search.nearest(now))
     return Counterfactual(
         names=subject.names,
         values=tuple(value_text(value) for value in values),
@@ -257,6 +265,7 @@ def counterfactual(
         is_reached=is_reached,
         fixed=tuple(subject.names[j] for j in kept),
         changes=tuple(changes[: int(max_changes)]),
+        nearest=nearest,
         library=subject.schema.library or table.library,
         quantity=subject.quantity,
     )
@@ -269,6 +278,11 @@ class _Goal(NamedTuple):
     wanted: str
     reached: Callable[[FloatArray], BoolArray]
     prediction: Callable[[FloatArray], FloatArray]
+    is_up: bool = True
+
+    def nearness(self, sums: FloatArray) -> FloatArray:
+        """The nearer to the goal, the larger."""
+        return self.prediction(sums) if self.is_up else -self.prediction(sums)
 
 
 def _sums_of(model: Any) -> tuple[Subject, tuple[SeparationModel, ...]]:
@@ -339,19 +353,27 @@ def _at_least_or_most(
     is_below = bool(prediction(now[:, None])[0] < number)
     wanted = f"{response} of at {'least' if is_below else 'most'} {number_text(number, 6)}"
     enough = np.greater_equal if is_below else np.less_equal
-    return _Goal(response, wanted, lambda sums: enough(prediction(sums), number), prediction)
+
+    def reached(sums: FloatArray) -> BoolArray:
+        return enough(prediction(sums), number)
+
+    return _Goal(response, wanted, reached, prediction, is_below)
 
 
 def _checked(target: Any, link: str, labels: list[Any]) -> float:
     """A prediction that the link allows."""
     low, high, rule = {
-        "logit": (0.0, 1.0, "a probability between 0 and 1"),
+        "logit": (0.0, 1.0, "a probability above 0 and below 1"),
         "log": (0.0, math.inf, "a positive number"),
     }.get(link, (-math.inf, math.inf, "a finite number"))
     if not is_real(target) or not low < target < high:
         rule += f" or one of the classes {labels}" if labels else ""
         raise out_of_range("target", rule, target)
     return float(target)
+
+
+# Sums of changes, their costs, the features that are changed, and their bins: an axis for each.
+_Block: TypeAlias = tuple[FloatArray, FloatArray, tuple[int, ...], tuple[IntArray, ...]]
 
 
 class _Search:
@@ -373,42 +395,76 @@ class _Search:
         used = {curve.feature for of_model in curves for curve in of_model} - set(fixed)
         ranks, own = middle_ranks(bins), codes[0].astype(np.int64).tolist()
         self._others = {j: _other_bins(bins, j, own[j]) for j in sorted(used)}
+        self._others = {j: bins for j, bins in self._others.items() if len(bins)}
         self._costs = {j: _costs(bins, ranks, j, own[j])[b] for j, b in self._others.items()}
+        self._along = {
+            j: np.array([sums_along(one, codes, j)[0] for one in models])[:, others]
+            for j, others in self._others.items()
+        }
 
     def changes(self) -> Iterator[Change]:
         """The smallest change of every feature, and of every pair that needs less."""
         alone: dict[int, float] = {}
-        reach: dict[int, float] = {}
         for j, bins in self._others.items():
-            along = np.array([sums_along(model, self._codes, j)[0] for model in self._models])
-            reach[j] = float(np.ptp(along[:, bins], axis=1).max()) if len(bins) else 0.0
-            best = _smallest(self.goal.reached(along[:, bins]), self._costs[j])
+            best = _smallest(self.goal.reached(self._along[j]), self._costs[j])
             alone[j] = math.inf if best is None else float(self._costs[j][best])
             if best is not None:
                 yield self._change((j,), (int(bins[best]),))
-        paired = sorted(reach, key=lambda j: -reach[j])[:_MOST_PAIRED]
-        for j, k in combinations(sorted(paired), 2):
+        for j, k in self._pairs():
             found = self._pair(j, k, _WORTH_A_SECOND * min(alone[j], alone[k]))
             if found is not None:
                 yield self._change((j, k), found)
 
+    def nearest(self, now: FloatArray) -> Iterator[Change]:
+        """Of one feature, then of two, the change that comes nearest, if nearer than before it."""
+        start = float(self.goal.nearness(now[:, None])[0])
+        best = 0.0
+        alone = ((self._along[j], self._costs[j], (j,), (b,)) for j, b in self._others.items())
+        for blocks in (alone, self._all_pairs()):
+            found = None
+            for sums, costs, features, bins in blocks:
+                way = self.goal.nearness(sums) - start
+                if way.max() > best:
+                    best = float(way.max())
+                    flat = _smallest(way >= best - _ROUNDING * best, costs) or 0
+                    place = np.unravel_index(flat, costs.shape)
+                    at = (int(own[k]) for own, k in zip(bins, place, strict=True))
+                    found = features, tuple(at)
+            if found is not None:
+                yield self._change(*found)
+            best *= _NEARER
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        reach = {j: float(np.ptp(along, axis=1).max()) for j, along in self._along.items()}
+        paired = sorted(reach, key=lambda j: -reach[j])[:_MOST_PAIRED]
+        return combinations(sorted(paired), 2)
+
+    def _all_pairs(self) -> Iterator[_Block]:
+        for j, k in self._pairs():
+            second = self._others[k]
+            for part, costs in self._parts(j, k):
+                first = self._others[j][part]
+                yield self._sums(j, k, part), costs, (j, k), (first, second)
+
+    def _parts(self, j: int, k: int) -> Iterator[tuple[slice, FloatArray]]:
+        """Bins of the first of two features looked at together, with the costs of all pairs."""
+        step = max(1, _BLOCK_CELLS // (len(self._others[k]) * len(self._models)))
+        for start in range(0, len(self._others[j]), step):
+            part = slice(start, start + step)
+            yield part, np.add.outer(self._costs[j][part], self._costs[k])
+
+    def _sums(self, j: int, k: int, part: slice) -> FloatArray:
+        bins = self._others[j][part], self._others[k]
+        return np.array([sums_over_pair(one, self._codes, (j, k), bins) for one in self._models])
+
     def _pair(self, j: int, k: int, below: float) -> tuple[int, int] | None:
         """The bins of the smallest change of two features, if it is smaller than ``below``."""
         first, second = self._others[j], self._others[k]
-        if not len(first) or not len(second):
-            return None
         found: tuple[int, int] | None = None
-        step = max(1, _BLOCK_CELLS // (len(second) * len(self._models)))
-        for start in range(0, len(first), step):
-            part = slice(start, start + step)
-            costs = np.add.outer(self._costs[j][part], self._costs[k])
+        for part, costs in self._parts(j, k):
             if costs.min() >= below:
                 continue
-            sums = [
-                sums_over_pair(model, self._codes, (j, k), (first[part], second))
-                for model in self._models
-            ]
-            best = _smallest(self.goal.reached(np.array(sums)) & (costs < below), costs)
+            best = _smallest(self.goal.reached(self._sums(j, k, part)) & (costs < below), costs)
             if best is not None:
                 a, b = np.unravel_index(best, costs.shape)
                 below = float(costs[a, b])

@@ -14,7 +14,7 @@ _COLOURS = STAGE_COLOURS[0], STAGE_COLOURS[5]
 
 
 def plot_counterfactual(result: Counterfactual, ax: Any = None, *, max_changes: int = 10) -> Any:
-    """Draw the changes that reach the goal, the smallest on top.
+    """Draw the changes that reach the goal, the smallest on top; if none does, the nearest.
 
     Parameters
     ----------
@@ -35,10 +35,13 @@ def plot_counterfactual(result: Counterfactual, ax: Any = None, *, max_changes: 
     >>> figure.axes != []
     True
     """
-    shown = result.changes[: max(1, max_changes)]
+    shown = (result.changes or result.nearest)[: max(1, max_changes)]
     axes, drawn = panels(ax, 1, 1, (7.2, 1.4 + 0.42 * max(len(shown), 1)))
     panel = axes[0, 0]
-    panel.set_title(f"for {short(result.goal, 60)}; now {_now(result)}", fontsize=10)
+    title = f"for {short(result.goal, 60)}; now {_now(result)}"
+    if shown and not result.changes:
+        title += "\nno change of one or two suffices: nearest"
+    panel.set_title(title, fontsize=10)
     if not shown:
         words = "it is there already" if result.is_reached else "no change of one or two suffices"
         panel.text(0.5, 0.5, words, ha="center", transform=panel.transAxes, fontsize=9)
