@@ -27,12 +27,15 @@ const dashed = (area, from, to) => svgEl("line", { x1: area.x(from[0]), y1: area
 const linePath = (area, xs, ys) => xs.map((x, k) =>
   `${k ? "L" : "M"}${area.x(x).toFixed(1)},${area.y(ys[k]).toFixed(1)}`).join("");
 
+// Beside a log link offsets are logs of exposures: predictions without them are rates.
+const areRates = page.link === "log" && page.had_offsets;
+
 const isOfQuantile = (quality) => "pinball loss" in quality.scores;
 
 function calibrationFigure(quality) {
   const lower = quality.actual_lower, upper = quality.actual_upper;
   const both = range([...quality.predicted, ...quality.actual, ...lower, ...upper]);
-  const rates = page.offset && page.offset.is_exposure;
+  const rates = areRates;
   const x = `mean ${rates ? "predicted rate" : own.response} of a group of rows`;
   const area = plotArea(`Mean ${own.response} against outcomes`, SQUARE, both, both,
     { x, yName: page.classes ? `share of ${ownName()}` : rates ? "mean observed rate"
@@ -57,12 +60,15 @@ function ranked(quality) {
   return { rows: share(quality.weight_above), outcomes: share(quality.outcome_above) };
 }
 
-// A column that is called so already needs no second name.
-const exposureName = (name) => (name.toLowerCase() === "exposure" ? name : `exposure (${cut(name, 30)})`);
+// What rows are weighed by: a column that is called so already needs no second name.
+function exposureName() {
+  const name = page.offset && page.offset.is_exposure ? page.offset.name : "exposure";
+  return name.toLowerCase() === "exposure" ? name : `exposure (${cut(name, 30)})`;
+}
 
 function gainFigure(quality) {
   const { rows, outcomes } = ranked(quality);
-  const of = page.offset && page.offset.is_exposure ? exposureName(page.offset.name) : "rows";
+  const of = areRates ? exposureName() : "rows";
   const area = plotArea("Share of all outcomes in the rows predicted highest", SQUARE, [0, 1], [0, 1],
     { x: `share of the ${of}, predicted highest first`, yName: "share of all outcomes", y: percent });
   area.svg.append(dashed(area, [0, 0], [1, 1]),

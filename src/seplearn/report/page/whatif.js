@@ -54,8 +54,13 @@ function setValue(j, value) {
 }
 
 // A model with an exposure predicts, without one, what a unit of it has.
-const perExposure = !page.offset ? "" : page.offset.is_exposure ? ` for one unit of ${cut(page.offset.name, 40)}`
-  : ` without what ${cut(page.offset.name, 40)} adds`;
+function besideOffset() {
+  if (!page.had_offsets) return "";
+  if (!page.offset) return " without its offset";
+  const name = cut(page.offset.name, 40);
+  return page.offset.is_exposure ? ` for one unit of ${name}` : ` without what ${name} adds`;
+}
+const perExposure = besideOffset();
 
 function buildWhatIf() {
   const first = own.order.slice(0, 12), rest = own.order.slice(12);
