@@ -497,7 +497,7 @@ def test_the_papers_estimators_say_that_they_are_for_numbers(amounts):
 
 def test_a_fit_that_goes_on_without_offsets_says_so():
     rng = np.random.default_rng(0)
-    X, added = rng.uniform(size=(200, 1)), rng.uniform(size=200)
+    X, added = rng.uniform(size=(200, 1)), rng.uniform(-1.0, 1.0, 200)
     y = rng.poisson(np.exp(X[:, 0] + added))
     options = {"loss": "poisson", "early_stopping": False, "random_state": 0}
     model = TSLRegressor(1, warm_start=True, **options).fit(X, y, offset=added)
@@ -533,3 +533,14 @@ def test_a_quantile_is_told_as_one():
         panel.get_title() for panel in plots.plot_segments(explain.segments(model, X, y)).axes
     ]
     assert titles[1] == "quantile of outcome minus prediction"
+
+
+def test_an_exposure_that_is_not_a_log_is_warned_of(insured):
+    X, _, y = insured
+    parts = np.random.default_rng(0).uniform(0.05, 1.0, len(y))
+    model = TSLRegressor(**QUICK, loss="poisson")
+    with pytest.warns(UserWarning, match="at most 1 .* give its log, offset=np.log"):
+        model.fit(X, y, offset=parts)
+    for offset in (np.log(parts), 3.0 * parts, np.full(len(y), 0.5)):
+        model.fit(X, y, offset=offset)
+    TSLRegressor(**QUICK).fit(X, y, offset=parts)

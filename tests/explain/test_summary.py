@@ -266,6 +266,14 @@ def test_a_sign_that_changes_for_few_rows_is_not_told():
     assert explain.summary(model)["x0"].sign is None
 
 
+def test_a_sum_of_single_features_has_nothing_that_acts_together():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    y = X[:, 0] + X[:, 1]
+    told = str(explain.summary(TSLRegressor(0, random_state=0).fit(X, y)))
+    assert "Nothing does: what every feature does is the same whatever the others are." in told
+    assert "pairs" not in told
+
+
 def test_unused_features_are_named():
     summary = explain.summary(by_hand([1, 2, 3, 4], [1, 1, 1]))
     assert summary.unused == ("x1",)

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from seplearn._errors import warn
 from seplearn._params import (
     TSL_PARAMETERS,
     TSLParameters,
@@ -24,6 +25,7 @@ from seplearn.estimators.rows import Asked, check_callback, checked_options, fit
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import LOSSES, Loss
+from seplearn.losses.links import LOG
 from seplearn.model.provenance import Provenance
 from seplearn.table.blocks import ends
 from seplearn.table.columns import target_name
@@ -239,6 +241,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         loss = self._asked_loss
         loss.check_target(rows.y)
         warn_of_target(rows.table, y)
+        _warn_of_exposure(loss, rows.offset)
         schema = Schema.of(rows.table, target_name(y))
         asked = Asked(eval_set, groups, offset)
         held_out = None
@@ -477,3 +480,15 @@ def check_eval_target(loss: Loss, rows: EvalRows) -> None:
 def _loss_of(parameters: dict[str, Any]) -> Loss:
     shape = float(parameters["power"]), float(parameters["quantile"])
     return LOSSES[parameters["loss"]].with_shape(*shape)
+
+
+def _warn_of_exposure(loss: Loss, offset: FloatArray | None) -> None:
+    """Warn of an exposure that is given as it is: years insured are mostly parts of one."""
+    if offset is None or loss.link is not LOG:
+        return
+    low, high = float(offset.min()), float(offset.max())
+    if 0.0 < low < high <= 1.0:
+        warn(
+            f"offset: all values are above 0 and at most 1 ({low:.3g} to {high:.3g}). If they are "
+            "an exposure give its log, offset=np.log(exposure)"
+        )

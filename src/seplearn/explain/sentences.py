@@ -40,6 +40,7 @@ NOTHING_ALONE_TEXT = "By itself it does next to nothing: what it does depends on
 _MOST_NAMES, _MOST_LEVELS, _MOST_PLACES = 8, 4, 3
 _FEW = 0.02  # of the rows: fewer that a feature hardly moves are not told of
 _LONG_NUMBER = 5  # digits: one of four may be a year
+_ROUNDING = 1e-9  # of the variance
 
 
 def told(summary: Summary) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -184,6 +185,8 @@ def _together(summary: Summary) -> tuple[str, ...]:
     if not shares.total.any():
         return ()
     alone, two = float(shares.main.sum()), float(np.triu(shares.pairwise, 1).sum())
+    if alone > 1.0 - _ROUNDING:
+        return ("Nothing does: what every feature does is the same whatever the others are.",)
     more = max(0.0, 1.0 - alone - two)
     whole = (
         f"Of the variance of the {summary.quantity}, were features independent of each other, they "
