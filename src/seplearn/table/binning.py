@@ -26,7 +26,8 @@ MAX_LEVELS = 60_000
 _MANY_ROWS = 50_000
 _FEW_VALUES = 32  # a numeric feature with at most so many distinct values keeps them
 _ROWS_PER_VALUE = 5  # ... if on average at least so many rows share a value: no row is given away
-_PLACEHOLDER_BESIDE, _PLACEHOLDER_ROWS = 4, 0.01  # distinct values, and share of the rows with it
+# Of a number that stands for missing values: other distinct values, rows with it, and their share.
+_PLACEHOLDER_BESIDE, _PLACEHOLDER_ROWS, _PLACEHOLDER_SHARE = 4, 10, 0.01
 _TAIL_CUTS = 12  # cuts at ranks 1, 2, 4, ..., 2**11 from each end, as far as quantiles are coarser
 
 
@@ -201,7 +202,8 @@ def _warn_of_placeholder(values: FloatArray, counts: IntArray, label: str) -> No
         low, high = float(others[0]), float(others[-1])
         gap = low / 2 - end / 2 if place == 0 else end / 2 - high / 2  # halves do not overflow
         is_nothing = (end < 0.0 <= low) or set(f"{abs(end):.0f}") == {"9"}
-        if is_nothing and share >= _PLACEHOLDER_ROWS and gap > high / 2 - low / 2:
+        is_many = share >= _PLACEHOLDER_SHARE and counts[place] >= _PLACEHOLDER_ROWS
+        if is_nothing and is_many and gap > high / 2 - low / 2:
             warn(
                 f"{label}: {percent(share)} of its values are {end:g}, far off all others "
                 f"({low:g} to {high:g}). If that stands for values that are missing make it NaN: "
