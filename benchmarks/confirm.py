@@ -41,6 +41,8 @@ def confirm(rows: Rows, again: Rows) -> dict[str, int]:
     }
     for row in made:
         old = found.get(key_of(row))
+        if old == row:
+            continue  # it was brought here before, and confirms nothing
         if old is not None and key_of(row) in known and row["problem"] not in changed:
             found[key_of(row)] = old | {"confirmed": row["commit"]}
             counts["confirmed"] += 1

@@ -50,6 +50,14 @@ def test_the_same_figures_keep_their_times_and_others_give_way(files):
     )
 
 
+def test_a_row_does_not_confirm_itself(files):
+    rows = files("runs.jsonl", row("same"))
+    before = rows.path.read_bytes()
+    counts = confirm(rows, files("again.jsonl", row("same")))
+    assert counts == {"confirmed": 0, "replaced": 0, "new": 0}
+    assert rows.path.read_bytes() == before
+
+
 def test_rows_of_no_commit_confirm_nothing(files):
     rows = files("runs.jsonl", row("same"))
     before = rows.path.read_bytes()
