@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from benchmarks.__main__ import _confirm
 from benchmarks.confirm import confirm, line
 from benchmarks.rows import Rows
 
@@ -55,6 +56,9 @@ def test_a_row_does_not_confirm_itself(files):
     before = rows.path.read_bytes()
     counts = confirm(rows, files("again.jsonl", row("same")))
     assert counts == {"confirmed": 0, "replaced": 0, "new": 0}
+    folder = rows.path.parent
+    with pytest.raises(ValueError, match="--again must be another folder than --results"):
+        _confirm(folder, folder)
     assert rows.path.read_bytes() == before
 
 

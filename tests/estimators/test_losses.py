@@ -544,3 +544,5 @@ def test_an_exposure_that_is_not_a_log_is_warned_of(insured):
     for offset in (np.log(parts), 3.0 * parts, np.full(len(y), 0.5)):
         model.fit(X, y, offset=offset)
     TSLRegressor(**QUICK).fit(X, y, offset=parts)
+    with pytest.raises(ValueError, match="y must hold the outcomes of the rows, got None"):
+        model.score(X, None)

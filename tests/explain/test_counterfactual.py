@@ -31,17 +31,23 @@ def distance(bins, j, one, other):
     return (f[one] + f[other]) / 2 + (1 - f[one] - f[other]) / 3
 
 
+def every_change(case, codes, size):
+    """The features of all changes of one row, and its codes after them."""
+    for chosen in combinations(range(case.model.bins.n_axes), size):
+        grids = np.meshgrid(*(known_bins(case, j) for j in chosen), indexing="ij")
+        tried = np.repeat(codes, grids[0].size, axis=0)
+        for j, grid in zip(chosen, grids, strict=True):
+            tried[:, j] = grid.ravel()
+        yield chosen, tried
+
+
 def brute_force(case, row, target):
     """The smallest size of every feature and pair that reaches the target, by trying all."""
     bins, codes = case.model.bins, case.codes[[row]]
     up = case.model.predict(codes)[0] < target
     found = {}
     for size in (1, 2):
-        for chosen in combinations(range(bins.n_axes), size):
-            grids = np.meshgrid(*(known_bins(case, j) for j in chosen), indexing="ij")
-            tried = np.repeat(codes, grids[0].size, axis=0)
-            for j, grid in zip(chosen, grids, strict=True):
-                tried[:, j] = grid.ravel()
+        for chosen, tried in every_change(case, codes, size):
             moved = np.all([tried[:, j] != codes[0, j] for j in chosen], axis=0)
             sums = case.model.predict(tried)
             good = moved & ((sums >= target) if up else (sums <= target))
@@ -153,16 +159,12 @@ def test_out_of_reach_is_said_by_no_change():
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_out_of_reach_the_nearest_changes_are_told(make, sign):
     case = make()
-    bins, codes = case.model.bins, case.codes[[7]]
+    codes = case.codes[[7]]
     now = case.model.predict(codes)[0]
     result = explain.counterfactual(case.subject, case.X, 7, target=sign * 1e9)
     ways = {}
     for size in (1, 2):
-        for chosen in combinations(range(bins.n_axes), size):
-            grids = np.meshgrid(*(known_bins(case, j) for j in chosen), indexing="ij")
-            tried = np.repeat(codes, grids[0].size, axis=0)
-            for j, grid in zip(chosen, grids, strict=True):
-                tried[:, j] = grid.ravel()
+        for _, tried in every_change(case, codes, size):
             way = sign * (case.model.predict(tried) - now)
             ways[size] = max(ways.get(size, 0.0), way.max())
     found = [sign * (change.prediction - now) for change in result.nearest]

@@ -64,6 +64,7 @@ def test_it_is_told_in_words_in_the_report_too(model):
     told = dict(told_provenance(model))
     assert told["Training rows"] == "190, of weight 380"
     assert told["Constraints"] == "rises with area"
+    assert told["Offsets"] == "none"
     assert told["Seed"] == "7"
     assert told["Loss"] == "squared_error"
     assert "n_stages=1" in told["Other parameters"]

@@ -70,6 +70,11 @@ def test_content_says_what_is_summed_and_what_follows(table, classifier, counts)
     assert quality["scores"] == expected.scores
     assert content["offset"] == {"name": "years", "is_exposure": True}
     assert content["classes"] is None
+    nameless = copy.copy(counts)  # as after a fit in Python
+    nameless.offset_column_ = None
+    told = page_content(nameless, X[400:], claims[400:], offset[400:], None, 5, 0)
+    assert (told["offset"], told["had_offsets"]) == (None, True)
+    assert not page_content(classifier, X, y, None, None, 5, 0)["had_offsets"]
 
 
 def entered(model, X):

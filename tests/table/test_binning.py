@@ -257,6 +257,13 @@ def test_numbers_that_stand_for_missing_values_are_warned_of(end, others, share,
     np.testing.assert_array_equal(axis.edges, find_edges(column, 255))
 
 
+def test_fewer_than_ten_rows_of_a_number_stand_for_nothing():
+    column = np.append(np.arange(100.0), np.full(9, -999.0))
+    find_numeric_axis(column, 255)  # warnings are errors here
+    with pytest.warns(UserWarning, match="9 % of its values are -999"):
+        find_numeric_axis(np.append(column, -999.0), 255)
+
+
 def test_files_are_searched_for_them_too(tmp_path):
     random = np.random.default_rng(0)
     table = pd.DataFrame({"score": random.integers(1, 100, 400)}).assign(

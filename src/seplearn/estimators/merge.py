@@ -50,7 +50,8 @@ def merge(
     -------
     The same kind of estimator
         A new one, with the parameters of the first. Its ``monotonic_cst`` has what all of them
-        keep, by that parameter or by :meth:`~seplearn.Edit.make_monotone`.
+        keep, by that parameter or by :meth:`~seplearn.Edit.make_monotone`; its ``n_bootstrap`` is
+        the smallest.
 
     Examples
     --------
