@@ -97,7 +97,7 @@ def _checked(models: Any) -> Sequence[Any]:
         if not isinstance(model, SeparationEstimator):
             raise wrong_type("models", "fitted estimators of seplearn", model)
         check_is_fitted(model)
-    for one, other in combinations(given, 2):  # all pairs: columns of one may be told by two names
+    for one, other in combinations(given, 2):  # all: an array goes with either of two numberings
         for what, own, theirs in _must_agree(one, other):
             if own != theirs:
                 raise ValueError(f"models must have the same {what}, got {own!r} and {theirs!r}")

@@ -345,7 +345,7 @@ def _codes(subjects: tuple[Subject, Subject], tables: tuple[Any, Any]) -> list[C
 def _unseen(
     subjects: tuple[Subject, Subject], codes: list[CodeArray], models: tuple[str, str]
 ) -> tuple[tuple[str, str, float], ...]:
-    """Levels that a model never saw: of these rows it can only say what it says of others."""
+    """The rows with levels that a model never saw, of which it has learned nothing."""
     found = []
     for name, subject, own in zip(models, subjects, codes, strict=True):
         bins = subject.model.bins
@@ -478,8 +478,8 @@ def _paired(each: list[FloatArray], unit: float) -> tuple[float, float, float | 
 def _is_rounding(values: FloatArray) -> bool:
     """Whether what two models say, shape (2, n), is the same but for rounding.
 
-    A level that all values have, far from zero, makes none of what tells them apart rounding but
-    its own.
+    Values that lie close together far from zero are compared by how far they spread: beside their
+    level alone any difference would look like rounding.
     """
     sizes = np.abs(values).max(axis=0)
     with np.errstate(over="ignore"):
