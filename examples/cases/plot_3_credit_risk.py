@@ -144,7 +144,7 @@ print(f"mean probability here {here.mean():.3f}, there {there.mean():.3f}")
 #
 # Why, and what would have to be different. A counterfactual is not a sample of possible changes:
 # *all* changes of one feature and of two are looked at, and what a customer cannot change is left
-# alone.
+# alone: a credit that was asked for may only become smaller or shorter, and nobody becomes younger.
 
 row = int(np.argmin(np.abs(reviewed.predict_proba(X.iloc[test])[:, 1] - 0.6)))
 customer = X.iloc[test[row : row + 1]]
@@ -152,14 +152,20 @@ explain.shapley(reviewed, customer).plot(max_features=8)
 
 # %%
 fixed = [
-    "age",
     "credit_history",
     "personal_status",
     "employment",
     "foreign_worker",
     "num_dependents",
 ]
-change = explain.counterfactual(reviewed, customer, row=0, target=0.3, fixed=fixed)
+change = explain.counterfactual(
+    reviewed,
+    customer,
+    row=0,
+    target=0.3,
+    fixed=fixed,
+    directions={"age": 1, "credit_amount": -1, "duration": -1},
+)
 change.plot()
 
 # %%

@@ -315,6 +315,10 @@ def test_explain_says_what_would_change_it(files):
     drawn = run(*call, "--fixed", "area").stdout
     assert f"For {expected.goal} one of these would do." in " ".join(drawn.split())
     assert expected.changes[0].texts[0] in drawn
+    held = explain.counterfactual(model, X, 3, target=wanted, directions={"area": 1})
+    told = json.loads(run(*call, "--only", "area=up", "--json").stdout)["changes"]
+    assert [one["features"] for one in told["changes"]] == [list(c.names) for c in held.changes]
+    assert any("area" in change.names for change in held.changes)
     far = run(*call[:-1], "1e9").stdout
     assert "No change of one or two features" in far
     nearest = explain.counterfactual(model, X, 3, target=1e9).nearest
@@ -589,6 +593,15 @@ BAD = [
     (["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--row", "999"], "0 to 199"),
     (["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--row", "-1"], "--row"),
     (["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--fixed", "area"], "come with --wanted"),
+    (["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--only", "area=up"], "come with --wanted"),
+    (
+        ["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--wanted", "1", "--only", "area"],
+        "--only must be COLUMN=up or COLUMN=down, got 'area'",
+    ),
+    (
+        ["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--wanted", "1", "--only", "aera=up"],
+        "did you mean 'area'",
+    ),
     (
         ["explain", "{d}/rent.tsl", "{d}/unseen.csv", "--wanted", "much"],
         "--wanted must be a number, got 'much'",

@@ -14,9 +14,11 @@ from tests.report.test_page import SET_ROW, on_the_page, random_rows
 SHAPLEY = """() => new Promise((done) => requestAnimationFrame(() => done(
   [...document.querySelectorAll("#shapley tr[data-value]")].map((row) =>
     [row.dataset.of ?? null, Number(row.dataset.value)]))))"""
-FIND = """([wanted, fixed]) => {
-  for (const box of document.querySelectorAll(".fixed")) if (box.checked) box.click();
-  for (const j of fixed) document.querySelector(`[data-feature="${j}"] .fixed`).click();
+FIND = """([wanted, ways]) => {
+  for (const choice of document.querySelectorAll(".way")) {
+    choice.value = ways[choice.closest(".control").dataset.feature] ?? "";
+    choice.dispatchEvent(new Event("change"));
+  }
   document.getElementById("wanted").value = wanted;
   document.getElementById("find").click();
   return [...document.querySelectorAll("#changes li")].map((one) =>
@@ -102,17 +104,45 @@ def test_changes_are_those_of_python(model, flats, path, open_page):
     seen = 0
     for k in (0, 5, 11):
         opened.page.evaluate(SET_ROW, entered(model, X.loc[k]))
-        for factor, fixed in ((0.7, []), (1.3, ["area"])):
+        for factor, fixed, ways in (
+            (0.7, [], {}), (1.3, ["area"], {}), (0.9, [], {"area": 1, "year": -1}),
+            (1.1, ["district"], {"area": -1}),
+        ):  # fmt: skip
             target = float(model.predict(X[k : k + 1])[0]) * factor
-            expected = explain.counterfactual(model, X, k, target=target, fixed=fixed).changes
-            places = [list(X).index(name) for name in fixed]
-            found = opened.page.evaluate(FIND, [target, places])
+            expected = explain.counterfactual(
+                model, X, k, target=target, fixed=fixed, directions=ways
+            ).changes
+            choices = dict.fromkeys(fixed, 0) | ways
+            chosen = {list(X).index(name): str(way) for name, way in choices.items()}
+            found = opened.page.evaluate(FIND, [target, chosen])
+            if not expected:
+                continue
             assert len(found) == min(6, len(expected))
             assert [size for size, _ in found] == pytest.approx([c.size for c in expected[:6]])
             for _, prediction in found:
                 assert (prediction - target) * (factor - 1.0) >= 0.0
             seen += len(found)
-    assert seen > 8
+    assert seen > 16
+
+
+def test_out_of_reach_the_nearest_changes_are_those_of_python(model, flats, path, open_page):
+    opened = open_page(path)
+    X = flats[0][500:].reset_index(drop=True)
+    of_two = 0
+    for k, target, ways in ((0, 1e5, {}), (5, -1e5, {}), (7, 1e5, {"area": -1, "year": 1})):
+        opened.page.evaluate(SET_ROW, entered(model, X.loc[k]))
+        expected = explain.counterfactual(model, X, k, target=target, directions=ways)
+        assert not expected.changes
+        chosen = {list(X).index(name): str(way) for name, way in ways.items()}
+        found = opened.page.evaluate(FIND, [target, chosen])
+        nearest = [(change.size, change.prediction) for change in expected.nearest]
+        assert np.array(found) == pytest.approx(np.array(nearest), rel=1e-9)
+        assert "Nearest to it" in opened.page.inner_text("#changes")
+        of_two += sum(len(change.features) == 2 for change in expected.nearest)
+    assert of_two
+    everything = dict.fromkeys(range(X.shape[1]), "0")
+    assert opened.page.evaluate(FIND, [1e5, everything]) == []
+    assert "Nearest" not in opened.page.inner_text("#changes")
 
 
 def test_proposed_values_are_those_of_python(model, flats, path, open_page):
@@ -123,7 +153,7 @@ def test_proposed_values_are_those_of_python(model, flats, path, open_page):
     for k in (1, 2, 3):
         opened.page.evaluate(SET_ROW, entered(model, X.loc[k]))
         target = 0.8 * float(model.predict(X[k : k + 1])[0])
-        opened.page.evaluate(FIND, [target, []])
+        opened.page.evaluate(FIND, [target, {}])
         changes = explain.counterfactual(model, X, k, target=target).changes[:6]
         told = [list(zip(change.names, change.after, strict=True)) for change in changes]
         shown = [
@@ -165,11 +195,11 @@ def test_probabilities_are_wanted_of_a_classifier(flats, tmp_path, open_page):
     rows = X[500:].reset_index(drop=True)
     k = int(np.argmin(np.abs(model.predict_proba(rows)[:, 1] - 0.4)))
     opened.page.evaluate(SET_ROW, entered(model, rows.loc[k]))
-    found = opened.page.evaluate(FIND, [0.6, []])
+    found = opened.page.evaluate(FIND, [0.6, {}])
     expected = explain.counterfactual(model, rows, k, target=0.6).changes
     assert [size for size, _ in found] == pytest.approx([c.size for c in expected[:6]])
     assert found
-    assert opened.page.evaluate(FIND, [7, []]) == []
+    assert opened.page.evaluate(FIND, [7, {}]) == []
     assert "between 0 and 1" in opened.page.inner_text("#changes")
 
 

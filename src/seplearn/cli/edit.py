@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from seplearn.cli.cells import missing_option
-from seplearn.cli.fit import directions
 from seplearn.cli.lines import printable, say
+from seplearn.cli.parameters import directions
 from seplearn.cli.tables import (
     check_output,
     offset_column,

@@ -15,6 +15,7 @@ from seplearn._rules import is_real
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
 from seplearn.cli.lines import printable, say
+from seplearn.cli.parameters import directions
 from seplearn.cli.tables import (
     one_row,
     open_model,
@@ -59,11 +60,17 @@ _MOST_CHANGES = 10
     help="With --wanted: a feature that stays as it is; of several, repeat the option: --fixed age "
     "--fixed gender.",
 )
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="COLUMN=up|down",
+    help="With --wanted: a feature of numbers that may only rise, or only fall: --only age=up.",
+)
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON instead of a drawing.")
 @missing_option
 def explain(
     model: str, table: str, row: int, label: str | None, against: str | None,
-    wanted: str | None, fixed: tuple[str, ...], as_json: bool,
+    wanted: str | None, fixed: tuple[str, ...], only: tuple[str, ...], as_json: bool,
     missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Say why MODEL predicts what it does for one row of TABLE.
@@ -75,12 +82,11 @@ def explain(
 
     \b
     seplearn explain rent.tsl new.csv --row 3
-    seplearn explain rent.tsl new.csv --row 3 --wanted 900 --fixed district --fixed year
+    seplearn explain rent.tsl new.csv --row 3 --wanted 900 --fixed district --only year=up
     seplearn explain weather.tsl new.csv --class rain --against snow
     seplearn explain weather.tsl new.csv --class rain --wanted 0.5
     """  # noqa: D301
-    if fixed and wanted is None:
-        raise ValueError(f"--fixed must come with --wanted, got {', '.join(fixed)} alone")
+    limits = _limits(wanted, fixed, only)
     estimator = open_model(model)
     several = of_several(estimator)
     views = class_views(estimator, label, against)
@@ -95,7 +101,7 @@ def explain(
     if wanted is not None:
         known = None if label is None else own
         goal = _goal(estimator, wanted, known, None if against is None else view)
-        changes = explanations.counterfactual(X=features, fixed=fixed, **goal)
+        changes = explanations.counterfactual(X=features, **limits, **goal)
     added = estimator.offset_column_
     if as_json:
         plain = _as_json(local, shapley, changes, row)
@@ -156,6 +162,14 @@ def _probabilities(several: TSLClassifier | None, features: pa.Table) -> dict[st
     labels = [str(label) for label in several.classes_.tolist()]
     shares = several.predict_proba(features)[0].tolist()
     return {"probabilities": dict(zip(labels, shares, strict=True))}
+
+
+def _limits(wanted: str | None, fixed: tuple[str, ...], only: tuple[str, ...]) -> dict[str, Any]:
+    """What may not change, or one way only, as arguments."""
+    for option, given in (("--fixed", fixed), ("--only", only)):
+        if given and wanted is None:
+            raise ValueError(f"{option} must come with --wanted, got {', '.join(given)} alone")
+    return {"fixed": fixed, "directions": directions(only, "--only")}
 
 
 def _goal(estimator: SeparationEstimator, wanted: str, own: Any, pair: Any) -> dict[str, Any]:

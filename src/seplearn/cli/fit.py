@@ -25,7 +25,7 @@ from seplearn.cli.cells import (
     texts_as_missing,
 )
 from seplearn.cli.lines import is_terminal, note, printable, say
-from seplearn.cli.parameters import TwoSections, estimator_options, option_name
+from seplearn.cli.parameters import TwoSections, directions, estimator_options, option_name
 from seplearn.cli.tables import (
     PIPE,
     check_columns,
@@ -60,7 +60,6 @@ _TASKS = ("auto", "regression", "classification", "count")
 _COUNT_LOSS = "poisson"
 _MOST_SHOWN_CLASSES = 5
 _TWO = 2
-_DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
 
 
 @click.command(cls=TwoSections)
@@ -534,15 +533,3 @@ def _check_outcomes(validation: str, roles: Roles, has_classes: bool) -> None:
         raise ValueError(
             f"--validation: {validation} must have values of {roles.target!r}, got none"
         )
-
-
-def directions(monotone: tuple[str, ...]) -> dict[str, int] | None:
-    """``area=up`` in the form of the parameter ``monotonic_cst``."""
-    out: dict[str, int] = {}
-    for text in monotone:
-        name, _, word = text.rpartition("=")
-        if not name or word not in _DIRECTIONS:
-            raise ValueError(f"--monotone must be COLUMN=up or COLUMN=down, got {text!r}")
-        if out.setdefault(name, _DIRECTIONS[word]) != _DIRECTIONS[word]:
-            raise ValueError(f"--monotone must name one direction for {name!r}, got up and down")
-    return out or None

@@ -25,6 +25,7 @@ OWN_NAMES = {
 }
 _NO_OPTIONS = {"categorical_features", "monotonic_cst", "verbose", "keep_bags", "warm_start"}
 _FLAGS = {True: "yes", False: "no"}
+_DIRECTIONS = {"up": 1, "+1": 1, "1": 1, "down": -1, "-1": -1}
 
 
 if TYPE_CHECKING:
@@ -123,3 +124,15 @@ def _in_a_shell(text: str) -> str:
     text = re.sub(r":\w+:`([^`]*)`", r"\1", text)
     text = re.sub(r"``([^`]*)``", plain, text)
     return re.sub(r"\b(True|False)\b", lambda found: _FLAGS[found[1] == "True"], text)
+
+
+def directions(texts: tuple[str, ...], option: str = "--monotone") -> dict[str, int] | None:
+    """``area=up`` in the form of the parameter ``monotonic_cst``."""
+    out: dict[str, int] = {}
+    for text in texts:
+        name, _, word = text.rpartition("=")
+        if not name or word not in _DIRECTIONS:
+            raise ValueError(f"{option} must be COLUMN=up or COLUMN=down, got {text!r}")
+        if out.setdefault(name, _DIRECTIONS[word]) != _DIRECTIONS[word]:
+            raise ValueError(f"{option} must name one direction for {name!r}, got up and down")
+    return out or None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seplearn._errors import out_of_range, wrong_type
 from seplearn._numerals import number_text
-from seplearn._rules import Interval, is_real
+from seplearn._rules import Interval, is_real, is_whole
 from seplearn.explain.axes import value_text
 from seplearn.explain.ice import sums_along, sums_over_pair
 from seplearn.explain.result import Explanation
@@ -101,11 +101,15 @@ class Counterfactual(Explanation):
         Whether the row is there already; there are no changes then.
     fixed : tuple of str
         Features that were not to be changed.
+    directions : dict
+        1 for features that were only to rise, -1 for those only to fall, by name.
     changes : tuple of Change
         The smallest first; empty where no change of one or two features within the data suffices.
     nearest : tuple of Change
         Where none suffices: the change of one feature that comes nearest to the goal, and that of
         two features if it comes nearer. Empty where all changes lead away from it.
+    is_of_a_class : bool
+        Whether a class is wanted, not a number.
 
     Examples
     --------
@@ -128,8 +132,10 @@ class Counterfactual(Explanation):
     wanted: str
     is_reached: bool
     fixed: tuple[str, ...]
+    directions: dict[str, int]
     changes: tuple[Change, ...]
-    nearest: tuple[Change, ...] = ()
+    nearest: tuple[Change, ...]
+    is_of_a_class: bool
 
     def __str__(self) -> str:
         """The changes in words, a line each, the smallest first."""
@@ -146,11 +152,6 @@ class Counterfactual(Explanation):
         return "\n".join([first, *lines])
 
     @property
-    def is_of_a_class(self) -> bool:
-        """Whether a class is wanted, not a number."""
-        return self.wanted.startswith("class ")
-
-    @property
     def goal(self) -> str:
         """The goal with its article."""
         return f"{'the' if self.is_of_a_class else 'a'} {self.wanted}"
@@ -162,10 +163,8 @@ class Counterfactual(Explanation):
             return f"It is {self.goal} already: nothing has to change."
         if self.changes:
             return ""
-        return (
-            "No change of one or two features, within what training rows had, makes it "
-            f"{self.goal}."
-        )
+        within = "what training rows had" + (" and may change" if self.directions else "")
+        return f"No change of one or two features, within {within}, makes it {self.goal}."
 
     def _columns(self) -> dict[str, Any]:
         """One row per change, the smallest first; of a change of one feature no second."""
@@ -192,6 +191,7 @@ def counterfactual(
     target: Any,
     of_class: Any = None,
     fixed: Any = (),
+    directions: Mapping[Any, int] | None = None,
     max_changes: int = 20,
 ) -> Counterfactual:
     """What would have to be different in a row for the prediction to be another.
@@ -223,6 +223,9 @@ def counterfactual(
         Of a classifier of more than two classes: the one whose probability ``target`` is.
     fixed : str, int or several, optional
         Features that stay as they are.
+    directions : dict, optional
+        Features of numbers that may only rise (1) or only fall (-1), as in
+        ``{"age": 1, "debt": -1}``. A missing value has no place in the order, and stays.
     max_changes : int
         The smallest are given, this many at most. Pairs are looked at among the 40 features that
         can move this prediction most.
@@ -243,16 +246,18 @@ def counterfactual(
     is_several = not isinstance(fixed, str) and np.ndim(fixed) and hasattr(fixed, "__len__")
     is_none = fixed is None or (is_several and len(fixed) == 0)
     kept = () if is_none else subject.features(fixed, "fixed")
+    ways = _checked_directions(subject, directions, kept)
     table = open_table(X)
     columns = subject.schema.columns_in(table, subject.owner)
     row = check_position("row", row, table.n_rows, " (a position, not a label of an index)")
     table = table.rows(np.arange(table.n_rows) == row)
     axes = subject.model.bins.axes
     codes = subject.model.bins.codes(table, columns)
-    values = [axis.read(table, column)[0] for axis, column in zip(axes, columns, strict=True)]
+    read = [axis.read(table, column)[0] for axis, column in zip(axes, columns, strict=True)]
+    values = [value.item() if isinstance(value, np.generic) else value for value in read]
     now = np.array([one.predict(codes)[0] for one in models])
     goal = _goal(model, subject, target, of_class, now)
-    search = _Search(subject, models, goal, codes, values, kept)
+    search = _Search(subject, models, goal, codes, values, kept, ways)
     is_reached = bool(goal.reached(now[:, None])[0])
     changes = [] if is_reached else sorted(search.changes(), key=lambda change: change.size)
     nearest = () if is_reached or changes else tuple(search.nearest(now))
@@ -264,8 +269,10 @@ def counterfactual(
         wanted=goal.wanted,
         is_reached=is_reached,
         fixed=tuple(subject.names[j] for j in kept),
+        directions={subject.names[j]: way for j, way in ways.items()},
         changes=tuple(changes[: int(max_changes)]),
         nearest=nearest,
+        is_of_a_class=goal.is_of_a_class,
         library=subject.schema.library or table.library,
         quantity=subject.quantity,
     )
@@ -279,6 +286,7 @@ class _Goal(NamedTuple):
     reached: Callable[[FloatArray], BoolArray]
     prediction: Callable[[FloatArray], FloatArray]
     is_up: bool = True
+    is_of_a_class: bool = False
 
     def nearness(self, sums: FloatArray) -> FloatArray:
         """The nearer to the goal, the larger."""
@@ -323,7 +331,7 @@ def _goal_of_two(label: Any, is_second: bool, link: Link) -> _Goal:
     name = brief(str(label))
     return _Goal(
         f"probability of {name}", f"class {name}", lambda sums: reached(sums[0], 0.0),
-        lambda sums: link.inverse(sign * sums[0]),
+        lambda sums: link.inverse(sign * sums[0]), is_of_a_class=True,
     )  # fmt: skip
 
 
@@ -343,7 +351,10 @@ def _goal_of_several(labels: list[Any], target: Any, of_class: Any, now: FloatAr
     response = f"probability of {name}"
     if of_class is not None:
         return _at_least_or_most(_checked(target, "logit", []), response, probability, now)
-    return _Goal(response, f"class {name}", lambda sums: sums.argmax(axis=0) == k, probability)
+    return _Goal(
+        response, f"class {name}", lambda sums: sums.argmax(axis=0) == k, probability,
+        is_of_a_class=True,
+    )  # fmt: skip
 
 
 def _at_least_or_most(
@@ -372,6 +383,28 @@ def _checked(target: Any, link: str, labels: list[Any]) -> float:
     return float(target)
 
 
+def _checked_directions(subject: Subject, given: Any, fixed: tuple[int, ...]) -> dict[int, int]:
+    """1 or -1 for the features of numbers that may only rise or only fall."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise wrong_type("directions", "a dict from features to 1 or -1", given)
+    ways: dict[int, int] = {}
+    for feature, way in given.items():
+        j = subject.feature(feature, "a feature in directions")
+        name = subject.names[j]
+        if not is_whole(way) or way not in (-1, 1):
+            raise out_of_range(f"directions[{name!r}]", "1 (may rise) or -1 (may fall)", way)
+        if subject.model.bins.is_categorical[j]:
+            rule = f"for features of numbers, which have an order ({name!r} holds levels)"
+            raise out_of_range("directions", rule, given)
+        if j in fixed:
+            raise out_of_range("directions", f"for features that are not fixed, as {name!r}", given)
+        if ways.setdefault(j, int(way)) != way:
+            raise out_of_range("directions", f"one direction for {name!r}", given)
+    return ways
+
+
 # Sums of changes, their costs, the features that are changed, and their bins: an axis for each.
 _Block: TypeAlias = tuple[FloatArray, FloatArray, tuple[int, ...], tuple[IntArray, ...]]
 
@@ -387,6 +420,7 @@ class _Search:
         codes: CodeArray,
         values: list[Any],
         fixed: tuple[int, ...],
+        directions: dict[int, int],
     ) -> None:
         self._subject, self._models, self.goal = subject, models, goal
         self._codes, self._values = codes, values
@@ -394,7 +428,7 @@ class _Search:
         curves = (read_curves(one.stages, one.effects, one.bins) for one in models)
         used = {curve.feature for of_model in curves for curve in of_model} - set(fixed)
         ranks, own = middle_ranks(bins), codes[0].astype(np.int64).tolist()
-        self._others = {j: _other_bins(bins, j, own[j]) for j in sorted(used)}
+        self._others = {j: _other_bins(bins, j, own[j], directions.get(j)) for j in sorted(used)}
         self._others = {j: bins for j, bins in self._others.items() if len(bins)}
         self._costs = {j: _costs(bins, ranks, j, own[j])[b] for j, b in self._others.items()}
         self._along = {
@@ -491,11 +525,15 @@ class _Search:
         )
 
 
-def _other_bins(bins: Bins, j: int, own: int) -> IntArray:
-    """The bins of known values that training rows had, without the row's own."""
+def _other_bins(bins: Bins, j: int, own: int, way: int | None) -> IntArray:
+    """The bins of known values that training rows had, without the row's own.
+
+    With a direction only those above the row's, or below it; none where that has no place in the
+    order.
+    """
     frequencies = bins.frequencies[bins.axis(j)]
     meanings = bins.axes[j].describe().meanings
-    return np.array(
+    found = np.array(
         [
             b
             for b, meaning in enumerate(meanings)
@@ -503,6 +541,9 @@ def _other_bins(bins: Bins, j: int, own: int) -> IntArray:
         ],
         dtype=np.int64,
     )
+    if way is not None:
+        found = found[(way * (found - own) > 0) & (own < bins.n_ordered[j])]
+    return found
 
 
 def _costs(bins: Bins, ranks: FloatArray, j: int, own: int) -> FloatArray:

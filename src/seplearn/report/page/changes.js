@@ -1,7 +1,8 @@
 // What would change the prediction: all changes of one or two features within the data, the smallest first.
 
-const fixed = new Set();
-const MOST_PAIRED = 40, WORTH_A_SECOND = 0.9, MOST_CHANGES = 6;
+// What features may do, by their number: 0 stays, 1 only rises, -1 only falls; all others are free.
+const ways = new Map();
+const MOST_PAIRED = 40, WORTH_A_SECOND = 0.9, MOST_CHANGES = 6, NEARER = 1.01, ROUNDING = 1e-9;
 
 // How far every bin is from the row's own, in training rows; levels as the mean over all orders.
 function costsOf(feature, here) {
@@ -12,10 +13,11 @@ function costsOf(feature, here) {
     : 0.5 * (f[b] + f[here]) + Math.max(1 - f[b] - f[here], 0) / 3));
 }
 
-// Other known values, the nearest first.
+// Other known values that it may have, the nearest first.
 function othersOf(feature) {
-  const here = state.codes[feature.index], costs = costsOf(feature, here);
-  return knownBins(feature).filter((b) => b < feature.nOrdered && b !== here)
+  const here = state.codes[feature.index], costs = costsOf(feature, here), way = ways.get(feature.index);
+  const isAllowed = (b) => way === undefined ? b !== here : here < feature.nOrdered && way * (b - here) > 0;
+  return knownBins(feature).filter((b) => b < feature.nOrdered && isAllowed(b))
     .map((b) => ({ b, cost: costs[b] })).sort((one, other) => one.cost - other.cost);
 }
 
@@ -47,35 +49,85 @@ function overPair(sum, first, second) {
   };
 }
 
+// The smallest change of every feature and pair that reaches what is wanted; where none does, what comes nearest.
 function changesFor(wanted) {
-  const reached = responseAt(state.codes) < wanted ? (totals) => responseOf(totals) >= wanted
-    : (totals) => responseOf(totals) <= wanted;
-  const free = features.filter((feature) => !fixed.has(feature.index) && isUsed(feature));
-  const found = [], alone = new Map(), reach = new Map(), others = new Map();
-  for (const feature of free) {
-    const profiles = sums.map((sum) => profileOf(sum, feature, state.codes)), bins = othersOf(feature);
-    const first = bins.find(({ b }) => reached(profiles.map((totals) => totals[b])));
-    others.set(feature, bins);
-    reach.set(feature, bins.length ? Math.max(...profiles.map((totals) => widthOf(bins.map(({ b }) => totals[b])))) : 0);
-    alone.set(feature, first ? first.cost : Infinity);
-    if (first) found.push({ moves: [[feature, first.b]], size: first.cost });
+  const now = responseAt(state.codes), sign = now < wanted ? 1 : -1;
+  const gain = (totals) => sign * responseOf(totals), reached = (totals) => gain(totals) >= sign * wanted;
+  const used = features.filter((feature) => ways.get(feature.index) !== 0 && isUsed(feature));
+  const moved = used.map((feature) => ({ feature, bins: othersOf(feature), cheapest: Infinity,
+    profiles: sums.map((sum) => profileOf(sum, feature, state.codes)) })).filter(({ bins }) => bins.length);
+  const changes = [];
+  for (const one of moved) {
+    one.at = (b) => one.profiles.map((totals) => totals[b]);
+    one.reach = Math.max(...one.profiles.map((totals) => widthOf(one.bins.map(({ b }) => totals[b]))));
+    const first = one.bins.find(({ b }) => reached(one.at(b)));
+    if (!first) continue;
+    one.cheapest = first.cost;
+    changes.push({ moves: [[one.feature, first.b]], size: first.cost });
   }
-  const paired = [...free].sort((a, b) => reach.get(b) - reach.get(a)).slice(0, MOST_PAIRED);
-  paired.forEach((first, k) => paired.slice(k + 1).forEach((second) => {
-    const best = smallestPair(first, second, others, reached, WORTH_A_SECOND * Math.min(alone.get(first), alone.get(second)));
-    if (best) found.push(best);
-  }));
-  return found.sort((a, b) => a.size - b.size);
+  const paired = [...moved].sort((a, b) => b.reach - a.reach).slice(0, MOST_PAIRED);
+  const pairs = paired.flatMap((first, k) => paired.slice(k + 1).map((second) => [first, second]));
+  for (const [first, second] of pairs) {
+    const best = smallestPair(first, second, reached, WORTH_A_SECOND * Math.min(first.cheapest, second.cheapest));
+    if (best) changes.push(best);
+  }
+  changes.sort((a, b) => a.size - b.size);
+  return { changes, nearest: changes.length ? [] : nearestOf(moved, pairs, gain, sign * now) };
 }
 
-function smallestPair(first, second, others, reached, below) {
-  const totals = sums.map((sum) => overPair(sum, first, second));
+// The change of one feature that comes nearest, then that of two if it comes nearer.
+function nearestOf(moved, pairs, gain, start) {
+  const found = [];
+  let best = 0;
+  for (const blocks of [movesAlone(moved, gain), movesTogether(pairs, gain)]) {
+    let nearest = null;
+    for (const { gains, moveAt } of blocks) {
+      const top = gains.reduce((most, value) => Math.max(most, value), -Infinity) - start;
+      if (!(top > best)) continue;
+      best = top;
+      nearest = null;
+      gains.forEach((value, k) => {
+        if (value - start < best * (1 - ROUNDING)) return;
+        const move = moveAt(k);
+        if (nearest === null || move.size < nearest.size) nearest = move;
+      });
+    }
+    if (nearest !== null) found.push(nearest);
+    best *= NEARER;
+  }
+  return found;
+}
+
+function* movesAlone(moved, gain) {
+  for (const { feature, bins, at } of moved) {
+    yield { gains: Float64Array.from(bins, ({ b }) => gain(at(b))),
+      moveAt: (k) => ({ moves: [[feature, bins[k].b]], size: bins[k].cost }) };
+  }
+}
+
+function* movesTogether(pairs, gain) {
+  for (const [first, second] of pairs) {
+    const totals = sums.map((sum) => overPair(sum, first.feature, second.feature)), width = second.bins.length;
+    const placesOf = (k) => [first.bins[Math.floor(k / width)], second.bins[k % width]];
+    const gains = new Float64Array(first.bins.length * width).map((_, k) => {
+      const [one, other] = placesOf(k);
+      return gain(totals.map((at) => at(one.b, other.b)));
+    });
+    yield { gains, moveAt: (k) => {
+      const [one, other] = placesOf(k);
+      return { moves: [[first.feature, one.b], [second.feature, other.b]], size: one.cost + other.cost };
+    } };
+  }
+}
+
+function smallestPair(first, second, reached, below) {
+  const totals = sums.map((sum) => overPair(sum, first.feature, second.feature));
   let best = null;
-  for (const one of others.get(first)) {
-    for (const other of others.get(second)) {  // the nearest first: what costs more needs no look
+  for (const one of first.bins) {
+    for (const other of second.bins) {  // the nearest first: what costs more needs no look
       const size = one.cost + other.cost;
       if (size >= below) break;
-      if (reached(totals.map((at) => at(one.b, other.b)))) { best = { moves: [[first, one.b], [second, other.b]], size }; below = size; }
+      if (reached(totals.map((at) => at(one.b, other.b)))) { best = { moves: [[first.feature, one.b], [second.feature, other.b]], size }; below = size; }
     }
   }
   return best;
@@ -121,8 +173,8 @@ function changesBox() {
   return el("div", { class: "wanted" }, el("h3", {}, "What would change it?"),
     el("div", { class: "entry" }, el("label", { for: "wanted" }, `Wanted: ${own.response} `), wanted,
       el("button", { type: "button", id: "find", onclick: find }, "Find")),
-    el("p", { class: "note" }, "The smallest changes of one or two features, to values in the data. Features that are "
-      + "ticked as fixed stay as they are."),
+    el("p", { class: "note" }, "The smallest changes of one or two features, to values in the data. Each may be told "
+      + "to stay, only to rise or only to fall, beside its value."),
     el("div", { id: "changes", role: "status" }));
 }
 
@@ -133,23 +185,25 @@ function tellChanges(wanted) {
     return put("changes", el("p", { class: "note" }, `Give ${isShare ? "a probability between 0 and 1"
       : page.link === "log" ? "a positive number" : "a number"}.`));
   }
-  const now = responseAt(state.codes);
-  const changes = now === wanted ? [] : changesFor(wanted).slice(0, MOST_CHANGES);
-  if (!changes.length) {
-    return put("changes", el("p", {}, now === wanted ? "It is there already."
-      : "No change of one or two features within the data reaches this."));
-  }
-  put("changes", el("ol", { class: "changes" }, changes.map(({ moves, size }) => {
+  if (responseAt(state.codes) === wanted) return put("changes", el("p", {}, "It is there already."));
+  const { changes, nearest } = changesFor(wanted);
+  if (changes.length) return put("changes", changesList(changes.slice(0, MOST_CHANGES)));
+  const none = "No change of one or two features within the data reaches this.";
+  put("changes", el("p", {}, nearest.length ? `${none} Nearest to it:` : none), nearest.length ? changesList(nearest) : null);
+}
+
+function changesList(changes) {
+  return el("ol", { class: "changes" }, changes.map(({ moves, size }) => {
     const values = moves.map(([feature, b]) => nearValue(feature, b));
     const codes = [...state.codes];
     for (const [feature, b] of moves) codes[feature.index] = b;
     const value = responseAt(codes);
     return el("li", { "data-size": size, "data-prediction": value }, moves.map(([feature], k) => el("div", {},
       el("b", {}, cut(feature.name, 60)), ` ${cut(stateText(state.values[feature.index]), 30)} \u2192 ${cut(stateText(values[k]), 30)}`)),
-    el("span", { class: "note" }, `${own.response} ${showResponse(value)}; passes ${percent(size)} of the rows `),
+    el("span", { class: "note" }, `${own.response} ${showResponse(value)}; passes ${percent(size)} of the rows${moves.length > 1 ? " in all" : ""} `),
     el("button", { type: "button", onclick: () => {
       moves.forEach(([feature], k) => { state.values[feature.index] = values[k]; });
       refresh();
     } }, "Try"));
-  })));
+  }));
 }

@@ -117,15 +117,24 @@ function controlFor(feature) {
   const note = el("div", { class: "note" }), effect = el("span", { class: "effect" });
   const chart = el("div", { class: "profile" });
   const parts = feature.kind === "numeric" ? numericEntry(feature, id) : levelEntry(feature, id);
-  const stays = el("input", { type: "checkbox", class: "fixed", checked: fixed.has(feature.index), "aria-label": `${feature.name} is fixed`,
-    onchange: () => (stays.checked ? fixed.add(feature.index) : fixed.delete(feature.index)) });
-  parts.nodes[0].append(el("label", { class: "small", title: "Stays as it is in what would change the prediction" },
-    stays, "fixed"));
+  parts.nodes[0].append(wayChoice(feature));
   const box = el("div", { class: "control", "data-feature": feature.index },
     el("div", { class: "head" }, el("label", { for: id, title: feature.name }, feature.name), effect),
     parts.nodes, note, chart);
   controls[feature.index] = { box, note, effect, chart, update: parts.update };
   return box;
+}
+
+// What the feature may do where the smallest changes are looked for.
+function wayChoice(feature) {
+  const words = { "": "may change", 0: "stays" };
+  if (feature.kind === "numeric") Object.assign(words, { 1: "only rises", "-1": "only falls" });
+  const choice = el("select", { class: "way", "aria-label": `${feature.name}, in what would change the prediction`,
+    title: "In what would change the prediction", onchange: () => (choice.value === "" ? ways.delete(feature.index)
+      : ways.set(feature.index, Number(choice.value))) },
+  ["", "0", "1", "-1"].filter((value) => value in words).map((value) => el("option", { value }, words[value])));
+  choice.value = String(ways.get(feature.index) ?? "");
+  return choice;
 }
 
 function numericEntry(feature, id) {
