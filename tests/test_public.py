@@ -38,14 +38,14 @@ def test_exported_names():
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
-        "BagCurves", "Change", "Comparison", "Counterfactual", "Curve", "Drift", "FeatureCard",
-        "FeatureRole", "FeatureSummary", "Flip", "Importance", "IndividualExpectation",
-        "Interactions", "LocalExplanation", "MainEffects", "PaperImportance", "PartialDependence",
-        "Partner", "Reconstruction", "Response", "Roles", "Segments", "ShapleyValues", "SignChange",
-        "SizeChoice", "Stability", "StageContributions", "StageCurves", "StageMap", "StageRoles",
-        "Statement", "Summary", "TiltDiagnostics", "bags", "card", "compare", "counterfactual",
-        "curves", "drift", "ice", "importance", "interactions", "local", "main_effects",
-        "maps", "partial_dependence",
+        "BagCurves", "Change", "Comparison", "Counterfactual", "Curve", "Decisions", "Drift",
+        "FeatureCard", "FeatureRole", "FeatureSummary", "Flip", "Importance",
+        "IndividualExpectation", "Interactions", "LocalExplanation", "MainEffects",
+        "PaperImportance", "PartialDependence", "Partner", "Reconstruction", "Response", "Roles",
+        "Segments", "ShapleyValues", "SignChange", "SizeChoice", "Stability",
+        "StageContributions", "StageCurves", "StageMap", "StageRoles", "Statement", "Summary", "TiltDiagnostics", "bags", "card", "compare", "counterfactual",
+        "curves", "decisions", "drift", "ice", "importance", "interactions", "local",
+        "main_effects", "maps", "partial_dependence",
         "reconstruct", "response", "roles", "segments", "shapley", "size_path",
         "stability", "stages", "summary", "tilt",
     ]  # fmt: skip
@@ -56,7 +56,8 @@ def test_exported_names():
     assert figures | of_evaluations == set(plots.__all__)
     assert sorted(plots.__all__) == [
         "plot_bags", "plot_calibration", "plot_card", "plot_comparison", "plot_confusion",
-        "plot_counterfactual", "plot_curve", "plot_curves", "plot_drift", "plot_gain", "plot_ice",
+        "plot_counterfactual", "plot_curve", "plot_curves", "plot_decisions", "plot_drift",
+        "plot_gain", "plot_ice",
         "plot_importance", "plot_interactions", "plot_local", "plot_main_effects", "plot_map",
         "plot_paper_importance", "plot_partial_dependence", "plot_precision_recall",
         "plot_reconstruction", "plot_response", "plot_roc", "plot_roles", "plot_segments",

@@ -13,6 +13,7 @@ from seplearn.cli.tables import Outcomes
 from seplearn.cli.text import number, shortened, signed
 from seplearn.cli.text import table as text_table
 from seplearn.estimators.base import SeparationEstimator
+from seplearn.explain.decisions import Decisions
 from seplearn.explain.segments import Segments
 
 _MOST_SHOWN = 50
@@ -22,6 +23,18 @@ def by_groups(estimator: SeparationEstimator, rows: Outcomes, by: str) -> Segmen
     """Errors in the groups of a column; a feature of the model is read as the model reads it."""
     features = with_column(rows, by)
     return explain.segments(estimator, features, rows.y, rows.weight, by=by, offset=rows.offset)
+
+
+def calls_by_groups(
+    estimator: SeparationEstimator, rows: Outcomes, by: str, threshold: float
+) -> Decisions | None:
+    """How often the groups are called the second of two classes; of numbers nothing."""
+    if len(getattr(estimator, "classes_", ())) != 2:
+        return None
+    return explain.decisions(
+        estimator, with_column(rows, by), rows.y, rows.weight,
+        by=by, threshold=threshold, offset=rows.offset,
+    )  # fmt: skip
 
 
 def with_column(rows: Outcomes, by: str) -> pa.Table:
@@ -64,18 +77,49 @@ def groups_text(groups: Segments) -> str:
     return text_table(head, rows, right=(1, 2, 3, 4, 5, 6)) + more
 
 
+def calls_text(calls: Decisions) -> str:
+    """A line per group, in their own order."""
+    shown = range(min(len(calls.groups), _MOST_SHOWN))
+    shares = (calls.called, calls.actual, calls.found, calls.wrong)
+    rows = [
+        [
+            shortened(calls.groups[k], 28), f"{calls.rows[k]:,}",
+            *("" if math.isnan(share[k]) else percent(share[k]) for share in shares),
+        ]
+        for k in shown
+    ]  # fmt: skip
+    label = shortened(calls.label, 20)
+    head = [shortened(calls.feature, 28), "rows", f"called {label}", "actual", "found", "wrongly"]
+    rest = len(calls.groups) - len(rows)
+    more = f"\nand {count(rest, 'other group')}, all of them in --json" if rest else ""
+    return text_table(head, rows, right=(1, 2, 3, 4, 5)) + more
+
+
+def calls_as_json(calls: Decisions) -> dict[str, object]:
+    """All numbers; what is not known is null."""
+    overall = {name: None if math.isnan(v) else v for name, v in calls.overall.items()}
+    return {
+        "label": calls.label, "threshold": calls.threshold, "overall": overall,
+        "groups": _rows_as_json(calls),
+    }  # fmt: skip
+
+
 def _band(low: float, high: float) -> str:
     return "" if math.isnan(low) else f"{number(low)} to {number(high)}"
 
 
 def groups_as_json(groups: Segments) -> dict[str, object]:
     """All numbers; what is not known is null."""
-    columns = {name: list(values) for name, values in groups._columns().items()}
-    rows = [
+    rows = _rows_as_json(groups)
+    return {"measure": groups.measure, "overall": groups.overall, "groups": rows}
+
+
+def _rows_as_json(result: Decisions | Segments) -> list[dict[str, object]]:
+    columns = {name: list(values) for name, values in result._columns().items()}
+    return [
         {name: _json_value(value) for name, value in zip(columns, row, strict=True)}
         for row in zip(*columns.values(), strict=True)
     ]
-    return {"measure": groups.measure, "overall": groups.overall, "groups": rows}
 
 
 def _json_value(value: Any) -> object:

@@ -234,9 +234,9 @@ def calibration_text(evaluation: Evaluation) -> str:
     return table(head, rows, right=(0, 1, 2))
 
 
-def confusion_text(evaluation: Evaluation) -> str:
-    """How often either class was called either way, at a threshold of one half."""
-    counts = evaluation.confusion()
+def confusion_text(evaluation: Evaluation, threshold: float) -> str:
+    """How often either class was called either way."""
+    counts = evaluation.confusion(threshold)
     first, second = (shortened(name, 24) for name in evaluation.classes)
     rows = [
         [first, number(counts.rejections), number(counts.false_alarms)],

@@ -15,7 +15,15 @@ from tqdm import tqdm
 
 from seplearn import explain as explanations
 from seplearn._numerals import count
-from seplearn.cli.by_groups import by_groups, groups_as_json, groups_text, with_column
+from seplearn.cli.by_groups import (
+    by_groups,
+    calls_as_json,
+    calls_by_groups,
+    calls_text,
+    groups_as_json,
+    groups_text,
+    with_column,
+)
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
 from seplearn.cli.lines import is_terminal, note, printable, say
@@ -40,6 +48,7 @@ from seplearn.cli.text import (
     number,
     shortened,
     summary_text,
+    wrapped,
 )
 from seplearn.cli.text import table as text_table
 from seplearn.estimators.base import (
@@ -259,14 +268,19 @@ def _class_parts(estimator: SeparationEstimator, features: pa.Table) -> dict[str
     "--by",
     metavar="COLUMN",
     help="Tell the error, mean prediction and mean outcome of each group of this column too, which "
-    "the model need not know; not for more than two classes.",
+    "the model need not know; of two classes also how often each is called. Not for more classes.",
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0.0, 1.0),
+    help="Of two classes: rows whose probability is above it are called the second (0.5).",
 )
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON.")
 @missing_option
 def evaluate(
     model: str, table: str, target: str | None, weight: str | None, offset: str | None,
-    without_offset: bool, label: str | None, by: str | None, as_json: bool,
-    missing: tuple[str, ...],
+    without_offset: bool, label: str | None, by: str | None, threshold: float | None,
+    as_json: bool, missing: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Say how good the predictions of MODEL are for the rows of TABLE, whose outcomes are known.
 
@@ -275,6 +289,7 @@ def evaluate(
     \b
     seplearn evaluate rent.tsl unseen.csv
     seplearn evaluate rent.tsl unseen.csv --by district
+    seplearn evaluate risk.tsl unseen.csv --by sex --threshold 0.3
     """  # noqa: D301
     estimator = open_model(model)
     name = target or estimator.target_name_
@@ -284,12 +299,17 @@ def evaluate(
     if by is not None and of_several(estimator) is not None:
         n_classes = len(estimator.classes_)
         raise ValueError(f"--by is for numbers, counts and two classes, got {n_classes} classes")
+    if threshold is not None and len(getattr(estimator, "classes_", ())) != 2:
+        raise ValueError("--threshold is for models of two classes")
     added = offset_column(estimator, offset, without_offset)
     rows = with_target(estimator, table, name, missing, added, weight, by)
     result = estimator.evaluate(rows.features, rows.y, rows.weight, offset=rows.offset)
+    cut = 0.5 if threshold is None else threshold
     groups = None if by is None else by_groups(estimator, rows, by)
+    calls = None if by is None else calls_by_groups(estimator, rows, by, cut)
     if as_json:
         more = {} if groups is None else {"groups": groups_as_json(groups)}
+        more |= {} if calls is None else {"decisions": calls_as_json(calls)}
         click.echo(json.dumps(result.to_plain() | more))
         return
     say(f"{printable(name)}: {result}\n")
@@ -301,9 +321,11 @@ def evaluate(
     say(f"Rows in groups, by their {by}:\n")
     say(calibration_text(result))
     if len(result.classes) == 2:
-        say(f"\n{confusion_text(result)}")
+        say(f"\n{confusion_text(result, cut)}")
     if groups is not None:
         say(f"\n{groups_text(groups)}")
+    if calls is not None:
+        say(f"\n{wrapped(calls.sentence)}\n\n{calls_text(calls)}")
 
 
 def _say_class_evaluation(

@@ -10,6 +10,7 @@ from seplearn.explain.card import FeatureCard, Partner, card
 from seplearn.explain.compare import Comparison, compare
 from seplearn.explain.counterfactual import Change, Counterfactual, counterfactual
 from seplearn.explain.curves import Curve, StageCurves, curves
+from seplearn.explain.decisions import Decisions, decisions
 from seplearn.explain.dependence import PartialDependence, partial_dependence
 from seplearn.explain.drift import Drift, drift
 from seplearn.explain.effects import MainEffects, main_effects
@@ -38,6 +39,7 @@ __all__ = [
     "Comparison",
     "Counterfactual",
     "Curve",
+    "Decisions",
     "Drift",
     "FeatureCard",
     "FeatureRole",
@@ -71,6 +73,7 @@ __all__ = [
     "compare",
     "counterfactual",
     "curves",
+    "decisions",
     "drift",
     "ice",
     "importance",

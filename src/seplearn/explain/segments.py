@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-import narwhals as nw
 import numpy as np
 
-from seplearn._errors import did_you_mean, wrong_type
-from seplearn.explain.groups import Groups, bin_groups
+from seplearn._errors import wrong_type
+from seplearn.explain.parts import Parts, divided
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
-from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
+from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.losses.base import NORMAL_90, Loss, mean_and_error, weighted_mean
 from seplearn.losses.quantile import Quantile
 from seplearn.model.classes import ClassModels
-from seplearn.table.binning import bin_table
-from seplearn.table.columns import Table, open_table, read_target, target_name
-from seplearn.table.training import TrainingRows, known_rows, rows_with_target
+from seplearn.table.training import TrainingRows
 
-_N_RANGES = 10
-_MOST_BINS = 255
 _FEWEST = 5  # rows: of fewer no band is told
 _RMSE = "RMSE"
 _ROUNDING = 1e-13  # of the largest residual: what is less beside it is no number
@@ -150,80 +145,9 @@ def segments(
     if not hasattr(model, "_loss"):
         raise wrong_type("model", "a fitted estimator, which knows its loss", model)
     model._warn_without_offset(offset)
-    X, values = _taken_out(X, by, subject)
-    table, outcomes = rows_with_target(X, model._outcomes(y), may_be_unknown=True)
-    rows = known_rows(X, outcomes, sample_weight, offset)
-    codes = subject.model.bins.codes(
-        rows.table, subject.schema.columns_in(rows.table, subject.owner)
-    )
-    sums = subject.model.predict(codes)
-    measured = _Measured.of(rows, sums, model._loss)
-    if by is None:
-        every = [_of_feature(subject, codes, j) for j in range(len(subject.names))]
-        parts = [own for own in every if np.ptp(own.of_row) > 0] or every[:1]  # no part is all rows
-    elif values is None:
-        parts = [_of_feature(subject, codes, subject.feature(by))]
-    else:
-        kept = _kept(outcomes, sample_weight)
-        parts = [_of_values(values[1], values[0], kept, table.n_rows)]
-    return measured.told(parts, subject.schema.library)
-
-
-class _Parts(NamedTuple):
-    """A feature, its groups, and the group of every row."""
-
-    name: str
-    groups: Groups
-    of_row: IntArray
-
-
-def _of_feature(subject: Subject, codes: Any, j: int) -> _Parts:
-    bins = subject.model.bins
-    groups = bin_groups(bins.axes[j], bins.frequencies[bins.axis(j)], _N_RANGES)
-    return _Parts(subject.names[j], groups, groups.of_bin[codes[:, j]])
-
-
-def _of_values(table: Table, name: str, kept: BoolArray, n_rows: int) -> _Parts:
-    """The parts that other values divide the rows into."""
-    if table.n_rows != n_rows:
-        raise ValueError(f"by must have one value per row ({n_rows}), got {table.n_rows}")
-    own = table.rows(kept)
-    categorical = np.array([own.is_categorical(0)])
-    weight = np.ones(own.n_rows)
-    bins, codes = bin_table(
-        own, weight, categorical, _MOST_BINS, 1, lambda do, items: [do(j) for j in items]
-    )
-    groups = bin_groups(bins.axes[0], bins.frequencies, _N_RANGES)
-    return _Parts(name, groups, groups.of_bin[codes[:, 0]])
-
-
-def _taken_out(X: Any, by: Any, subject: Subject) -> tuple[Any, tuple[str, Table] | None]:
-    """The table, and the values to divide it by, if they are not those of a feature."""
-    if by is None or (isinstance(by, str) and by in subject.names):
-        return X, None
-    if not isinstance(by, str):
-        column = np.asarray(read_target(by))
-        are_names = isinstance(by, (list, tuple)) and set(map(str, by)) <= set(subject.names)
-        if are_names and len(by) != open_table(X).n_rows:
-            raise ValueError(f"by must be one column, or one value per row, got {list(by)!r}")
-        if column.ndim != 1:
-            raise ValueError(f"by must have one value per row, got shape {column.shape}")
-        return X, (target_name(by) or "group", open_table(column.reshape(-1, 1)))
-    frame = nw.from_native(X, pass_through=True)
-    present = frame.columns if isinstance(frame, nw.DataFrame) else list(subject.names)
-    if not isinstance(frame, nw.DataFrame) or by not in present:
-        raise ValueError(
-            f"by must be a column of X, got {by!r}{did_you_mean(by, present)}; or one value per row"
-        )
-    return frame.drop(by).to_native(), (by, open_table(frame.select(by).to_native()))
-
-
-def _kept(outcomes: FloatArray, sample_weight: Any) -> BoolArray:
-    """Which rows count: those of a known outcome and a positive weight."""
-    known: BoolArray = ~np.isnan(outcomes)
-    if sample_weight is not None:
-        known = known & (np.asarray(read_target(sample_weight), dtype=np.float64) > 0.0)
-    return known
+    found = divided(subject, X, model._outcomes(y), sample_weight, by, offset)
+    measured = _Measured.of(found.rows, found.sums, model._loss)
+    return measured.told(found.parts, subject.schema.library)
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +181,7 @@ class _Measured:
         """What the errors are called."""
         return self.loss.name or _RMSE
 
-    def told(self, parts: list[_Parts], library: str | None) -> Segments:
+    def told(self, parts: list[Parts], library: str | None) -> Segments:
         """The errors of all parts that have rows, the worst first."""
         found = [
             self._part(own, int(g))
@@ -279,7 +203,7 @@ class _Measured:
             library=library,
         )
 
-    def _part(self, parts: _Parts, g: int) -> dict[str, Any]:
+    def _part(self, parts: Parts, g: int) -> dict[str, Any]:
         own = parts.of_row == g
         weight, n = self.weight[own], int(own.sum())
         mean, error = mean_and_error(self.losses[own], weight)

@@ -9,6 +9,7 @@ from seplearn.plots.card import plot_card
 from seplearn.plots.compare import plot_comparison
 from seplearn.plots.counterfactual import plot_counterfactual
 from seplearn.plots.curves import plot_curve, plot_curves
+from seplearn.plots.decisions import plot_decisions
 from seplearn.plots.dependence import plot_partial_dependence
 from seplearn.plots.drift import plot_drift
 from seplearn.plots.effects import plot_main_effects
@@ -44,6 +45,7 @@ __all__ = [
     "plot_counterfactual",
     "plot_curve",
     "plot_curves",
+    "plot_decisions",
     "plot_drift",
     "plot_gain",
     "plot_ice",
