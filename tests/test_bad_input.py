@@ -207,7 +207,7 @@ def test_what_belongs_to_rows_is_numbers(name, values, error, message):
 @pytest.mark.parametrize("level", [10**5000, Fraction(10**400, 3)], ids=["digits", "fraction"])
 def test_levels_too_large_to_name_are_refused_by_column(level):
     levels = np.array([[level], ["a"]] * 10, dtype=object)
-    with pytest.raises(ValueError, match="column 0: argument must not be too large"):
+    with pytest.raises(ValueError, match="column 0: a level must not be too large"):
         TSLRegressor(n_stages=1).fit(levels, Y)
 
 

@@ -42,12 +42,12 @@ def test_exported_names():
         "FeatureCard", "FeatureRole", "FeatureSummary", "Flip", "Importance",
         "IndividualExpectation", "Interactions", "LocalExplanation", "MainEffects",
         "PaperImportance", "PartialDependence", "Partner", "Reconstruction", "Response", "Roles",
-        "Segments", "ShapleyValues", "SignChange", "SizeChoice", "Stability",
-        "StageContributions", "StageCurves", "StageMap", "StageRoles", "Statement", "Summary", "TiltDiagnostics", "bags", "card", "compare", "counterfactual",
-        "curves", "decisions", "drift", "ice", "importance", "interactions", "local",
-        "main_effects", "maps", "partial_dependence",
-        "reconstruct", "response", "roles", "segments", "shapley", "size_path",
-        "stability", "stages", "summary", "tilt",
+        "Segments", "ShapleyValues", "SignChange", "SizeChoice", "Stability", "StageContributions",
+        "StageCurves", "StageMap", "StageRoles", "Statement", "Summary", "TiltDiagnostics", "bags",
+        "card", "compare", "counterfactual", "curves", "decisions", "drift", "ice", "importance",
+        "interactions", "local", "main_effects", "maps", "partial_dependence", "reconstruct",
+        "response", "roles", "segments", "shapley", "size_path", "stability", "stages", "summary",
+        "tilt",
     ]  # fmt: skip
     results = [getattr(explain, name) for name in explain.__all__]
     figures = {r._figure for r in results if hasattr(r, "_figure")}

@@ -148,7 +148,9 @@ def test_large_integers_are_levels_of_their_own():
 def test_a_cell_that_is_an_array_is_named():
     cells = np.empty(20, dtype=object)
     cells[:] = [np.arange(2.0)] * 20
-    with pytest.raises(TypeError, match=r"column 'a': argument must be a string or a number"):
+    with pytest.raises(
+        TypeError, match=r"column 'a': argument must be a string, a number or an interval"
+    ):
         TSLRegressor(2).fit(pd.DataFrame({"a": cells}), np.arange(20.0))
 
 
@@ -159,3 +161,15 @@ def test_a_column_of_nothing_but_unseen_levels_is_remarked():
         model.predict(X.assign(town=X["town"].str.upper()))
     model.predict(X[:1].assign(town="Rome"))  # one new level is nothing to speak of
     model.predict(X.assign(town=None))
+
+
+@pytest.mark.parametrize("cut", [pd.cut, pd.qcut])
+def test_intervals_of_pandas_are_levels(cut):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"a": random.normal(size=300), "z": random.normal(size=300)})
+    cells = cut(X["a"], 4)
+    model = TSLRegressor(1, early_stopping=False, random_state=0)
+    model.fit(X[["z"]].assign(cell=cells), X["a"] + X["z"])
+    again = model.predict(X[["z"]].assign(cell=cells.astype(str)))
+    assert np.array_equal(model.predict(X[["z"]].assign(cell=cells)), again)
+    assert str(cells[0]) in model.model_.bins.axes[1].describe().levels

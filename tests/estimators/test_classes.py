@@ -61,6 +61,7 @@ def test_scores_probabilities_and_classes_agree():
     assert scores.shape == shares.shape == (400, 3)
     np.testing.assert_allclose(shares, naive.softmax(scores), rtol=1e-12)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-14)
+    np.testing.assert_allclose(model.predict_log_proba(X), np.log(shares), atol=1e-9)
     np.testing.assert_array_equal(model.predict(X), LABELS[shares.argmax(axis=1)])
     assert model.classes_.tolist() == LABELS.tolist()
     assert model.score(X, y) > 0.7

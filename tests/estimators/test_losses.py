@@ -535,14 +535,22 @@ def test_a_quantile_is_told_as_one():
     assert titles[1] == "quantile of outcome minus prediction"
 
 
+@pytest.mark.filterwarnings("ignore:no stage improves")
 def test_an_exposure_that_is_not_a_log_is_warned_of(insured):
     X, _, y = insured
     parts = np.random.default_rng(0).uniform(0.05, 1.0, len(y))
     model = TSLRegressor(**QUICK, loss="poisson")
     with pytest.warns(UserWarning, match="at most 1 .* give its log, offset=np.log"):
         model.fit(X, y, offset=parts)
-    for offset in (np.log(parts), 3.0 * parts, np.full(len(y), 0.5)):
+    for offset in (np.log(parts), np.log(50.0 * parts), 3.0 * parts, np.full(len(y), 0.5)):
         model.fit(X, y, offset=offset)
+    hours = np.random.default_rng(1).uniform(0.2, 8.0, len(y))
+    seen = np.random.default_rng(2).poisson(hours)
+    model.fit(X, seen, offset=np.log(hours))
+    model.fit(X, 1000 * seen, offset=np.log(1000.0 * hours))
+    for exposure in (hours, 100.0 * hours):
+        with pytest.warns(UserWarning, match=r"a factor of exp\(.*give its log"):
+            model.fit(X, seen, offset=exposure)
     TSLRegressor(**QUICK).fit(X, y, offset=parts)
     with pytest.raises(ValueError, match="y must hold the outcomes of the rows, got None"):
         model.score(X, None)

@@ -424,3 +424,24 @@ def test_pairs_looked_at_in_parts_are_the_same(monkeypatch):
     parts = explain.counterfactual(case.subject, case.X, 5, target=target)
     assert [c.size for c in parts.changes] == [c.size for c in whole.changes]
     assert any(len(c.features) == 2 for c in whole.changes)
+
+
+def test_large_numbers_are_told_with_all_the_digits_that_they_need():
+    """Days since long ago, coordinates in metres: what is told has the prediction that is told."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"day": 2_450_000.0 + random.uniform(0, 5, 400), "z": random.normal(size=400)})
+    y = 3.0 * np.sin(2.0 * (X["day"] - 2_450_000.0)) + X["z"]
+    model = TSLRegressor(2, early_stopping=False, random_state=0).fit(X, y)
+    now = model.predict(X)[0]
+    result = explain.counterfactual(model, X, 0, target=now + 2.0)
+    frame = result.frame()
+    assert any(change.features == (0,) for change in result.changes)
+    for k, change in enumerate(result.changes):
+        told = X[:1].copy()
+        for order in ("first", "second"):
+            if frame[order][k]:
+                told[frame[order][k]] = float(frame[f"{order}_to"][k])
+        assert model.predict(told)[0] == pytest.approx(change.prediction, rel=1e-9)
+        assert all(str(after) in " ".join(change.texts) for after in change.after)
+    assert result.values[0].startswith("245000")
+    assert "." in result.values[0]

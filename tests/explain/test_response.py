@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from seplearn import TSLClassifier, TSLRegressor, explain
-from seplearn.plots.multiples import _ticks
+from seplearn.plots.multiples import ticks_between
 
 QUICK: dict[str, Any] = {"n_stages": 2, "early_stopping": False, "random_state": 0}
 N = 400
@@ -133,6 +133,6 @@ def test_figures_say_what_is_drawn(table, classifier):
 
 
 def test_multiples_are_round_and_enough():
-    assert np.exp(_ticks(-5.0, 5.0)).round(9).tolist() == [0.01, 0.1, 1.0, 10.0, 100.0]
-    narrow = np.exp(_ticks(np.log(0.62), np.log(1.05)))
+    assert np.exp(ticks_between(-5.0, 5.0)).round(9).tolist() == [0.01, 0.1, 1.0, 10.0, 100.0]
+    narrow = np.exp(ticks_between(np.log(0.62), np.log(1.05)))
     assert narrow.round(9).tolist() == [0.7, 0.8, 0.9, 1.0]

@@ -132,7 +132,9 @@ def test_what_cannot_be_divided_is_refused(model):
         explain.segments(model, X, y, by=np.arange(59))
     with pytest.raises(ValueError, match="by must have one value per row, got shape"):
         explain.segments(model, X, y, by=np.zeros((60, 2)))
-    with pytest.raises(TypeError, match="model must be a fitted estimator, which knows its loss"):
+    with pytest.raises(
+        TypeError, match="model must be a fitted estimator of numbers or two classes"
+    ):
         explain.segments(model.model_, X.to_numpy(), y)
     three = TSLClassifier(n_stages=1, early_stopping=False).fit(X, np.digitize(y, [-1, 1]))
     with pytest.raises(ValueError, match="numbers or two classes, got one of more classes"):

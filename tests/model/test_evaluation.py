@@ -87,8 +87,13 @@ def test_one_half_is_a_cut_however_many_rows_there_are():
     eta = np.random.default_rng(1).normal(size=5000)
     y = (eta + np.random.default_rng(2).normal(size=5000) > 0).astype(float)
     told = Evaluation.of(y, eta, loss=LogLoss(), classes=("a", "b"))
-    assert len(told.cuts) <= 201
+    assert len(told.cuts) < 300
     assert told.confusion().hits + told.confusion().false_alarms == (eta > 0).sum()
+    for threshold in (0.01, 0.3, 0.37, 0.97):  # every hundredth
+        called = 1.0 / (1.0 + np.exp(-eta)) > threshold
+        hits, alarms = (called & (y == 1)).sum(), (called & (y == 0)).sum()
+        assert told.confusion(threshold)[1:3] == (hits, alarms)
+    assert Evaluation.from_plain(json.loads(json.dumps(told.to_plain()))) == told
     assert metrics.auc(*told.roc()) == pytest.approx(told.scores["AUC"], abs=1e-3)
 
 

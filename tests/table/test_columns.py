@@ -80,9 +80,11 @@ def test_levels_of_every_kind(values):
 def test_a_level_has_one_name_whatever_its_type():
     assert {level_name(v) for v in (1, 1.0, np.int8(1), np.float32(1), "1", Decimal(1))} == {"1"}
     assert level_name(0.5) == "0.5"
+    assert level_name(pd.Interval(0.5, 1.0)) == "(0.5, 1.0]"
     assert level_name(np.bool_(True)) == level_name(True) == "True"
     with pytest.raises(
-        TypeError, match="must be a string or a number, got \\{'a': 1\\} of type dict"
+        TypeError,
+        match="must be a string, a number or an interval of pandas, got \\{'a': 1\\} of type dict",
     ):
         level_name({"a": 1})
 
@@ -114,6 +116,17 @@ def test_what_cannot_be_a_column():
         open_table(pl.LazyFrame({"x": [1]}))
     with pytest.raises(TypeError, match="names of columns must be all strings or none"):
         open_table(pd.DataFrame({"a": [1], 2: [1]}))
+    for labels in (
+        [("ph", 1), ("ph", 2)],
+        [0.5, 1.5],
+        pd.to_datetime(["2024-01-01", "2024-01-02"]),
+    ):
+        odd = pd.DataFrame([[1.0, 2.0]], columns=labels)
+        with pytest.raises(
+            TypeError, match="names of columns must be texts, or whole numbers, got"
+        ):
+            open_table(odd)
+        assert open_table(odd.set_axis(odd.columns.map(str), axis=1)).n_columns == 2
     with pytest.raises(ValueError, match="0 sample"):
         open_table(pd.DataFrame({"a": []}))
     with pytest.raises(TypeError, match="column 'x' must hold numbers, got 'a' of type str"):
@@ -140,7 +153,9 @@ def test_targets_as_series_and_frames():
 
 def test_what_can_be_no_level_is_named_with_its_column():
     for value in ([1], {1: 2}):
-        with pytest.raises(TypeError, match="column 'x': argument must be a string or a number"):
+        with pytest.raises(
+            TypeError, match="column 'x': argument must be a string, a number or an interval"
+        ):
             check_levels(["a", value], "column 'x'")
     check_levels(["a", 1, 2.5, True, None, np.nan, Decimal(1)], "column 'x'")
 

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -395,6 +396,30 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
             return class_shares(sums)
         # One minus the other would lose the digits of a small one.
         return np.column_stack([link.inverse(-sums), link.inverse(sums)])
+
+    def predict_log_proba(self, X: Any, offset: Any = None) -> FloatArray:
+        """Logs of the probabilities of the classes, shape (n, K), exact for small ones too.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        offset : array-like of shape (n,), optional
+            Added to the log-odds, as in ``fit``; for two classes only.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seplearn import TSLClassifier, datasets
+        >>> X, y = datasets.masked_interaction(300, random_state=0)
+        >>> model = TSLClassifier(n_stages=1, early_stopping=False, random_state=0).fit(X, y > 0)
+        >>> bool(np.allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X)))
+        True
+        """
+        sums = self._sums(X, offset)
+        if sums.ndim == 1:
+            return -np.column_stack([np.logaddexp(0.0, sums), np.logaddexp(0.0, -sums)])
+        logs: FloatArray = sums - logsumexp(sums, axis=1, keepdims=True)
+        return logs
 
     def for_class(self, label: Any, against: Any = None) -> ClassView:
         """What the model says of one of several classes, for explanations and for reading.

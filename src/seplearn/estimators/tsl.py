@@ -25,6 +25,7 @@ from seplearn.estimators.rows import Asked, check_callback, checked_options, fit
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import LOSSES, Loss
+from seplearn.losses.base import weighted_mean
 from seplearn.losses.links import LOG
 from seplearn.model.provenance import Provenance
 from seplearn.table.blocks import ends
@@ -34,11 +35,15 @@ from seplearn.table.schema import Schema
 from seplearn.table.training import (
     NO_OUTCOMES,
     EvalRows,
+    TrainingRows,
     eval_rows,
     total_weight,
     training_rows,
     warn_of_target,
 )
+
+_LARGEST_SPAN = 30.0  # of an offset: the log of no ratio of exposures is larger
+_CLEARLY_LESS = 0.9
 
 
 @documented(TSL_PARAMETERS)
@@ -241,7 +246,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         loss = self._asked_loss
         loss.check_target(rows.y)
         warn_of_target(rows.table, y)
-        _warn_of_exposure(loss, rows.offset)
+        _warn_of_exposure(loss, rows)
         schema = Schema.of(rows.table, target_name(y))
         asked = Asked(eval_set, groups, offset)
         held_out = None
@@ -482,13 +487,40 @@ def _loss_of(parameters: dict[str, Any]) -> Loss:
     return LOSSES[parameters["loss"]].with_shape(*shape)
 
 
-def _warn_of_exposure(loss: Loss, offset: FloatArray | None) -> None:
-    """Warn of an exposure that is given as it is: years insured are mostly parts of one."""
-    if offset is None or loss.link is not LOG:
+def _warn_of_exposure(loss: Loss, rows: TrainingRows) -> None:
+    """Warn of an exposure that is given as it is, not as its log."""
+    if rows.offset is None or loss.link is not LOG:
         return
-    low, high = float(offset.min()), float(offset.max())
-    if 0.0 < low < high <= 1.0:
-        warn(
-            f"offset: all values are above 0 and at most 1 ({low:.3g} to {high:.3g}). If they are "
-            "an exposure give its log, offset=np.log(exposure)"
-        )
+    low, high = float(rows.offset.min()), float(rows.offset.max())
+    if not (low < high and _is_exposure(loss, rows, low, high)):
+        return
+    told = "all values are above 0 and at most 1" if low > 0.0 and high <= 1.0 else "its values"
+    factor = f"a factor of exp({high - low:.4g}) between rows"
+    warn(
+        f"offset: {told} ({low:.4g} to {high:.4g}), {factor}. If they are an exposure give its "
+        "log, offset=np.log(exposure)"
+    )
+
+
+def _is_exposure(loss: Loss, rows: TrainingRows, low: float, high: float) -> bool:
+    """Whether an offset can hardly be a log.
+
+    Years insured are mostly parts of one; of other exposures the log explains what neither they
+    themselves nor a constant do.
+    """
+    if high - low > _LARGEST_SPAN or (low > 0.0 and high <= 1.0):
+        return True
+    if low <= 0.0 or rows.offset is None:
+        return False
+    none = np.zeros(len(rows.y))
+    own, log, neither = (
+        _unexplained(loss, rows, offset) for offset in (rows.offset, np.log(rows.offset), none)
+    )
+    return log < _CLEARLY_LESS * min(own, neither)
+
+
+def _unexplained(loss: Loss, rows: TrainingRows, offset: FloatArray) -> float:
+    """What an offset leaves unexplained beside the best constant."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        eta = offset + loss.constant(rows.y, rows.weight, offset)
+        return weighted_mean(loss.of_rows(rows.y, eta), rows.weight)

@@ -13,7 +13,7 @@ from seplearn.table.binning import Axis
 from seplearn.table.columns import Table, is_missing, level_name
 
 _LARGEST_CODE = 1e15  # a larger number is no code, nor a day
-
+_DIGITS = 6
 _MORE_DECIMALS = 12
 _STUCK = "\N{NO-BREAK SPACE}"
 
@@ -92,4 +92,20 @@ def value_text(value: Any) -> str:
     if not isinstance(value, float):
         return level_name(value)
     is_code = value.is_integer() and abs(value) < _LARGEST_CODE  # or a day: 20240131
-    return f"{value:.0f}" if is_code else f"{value:.6g}"
+    if is_code:
+        return f"{value:.0f}"
+    # Two decimals of large numbers too: a day as 2450003.6, a coordinate in metres.
+    whole = len(f"{abs(value):.0f}") if abs(value) < _LARGEST_CODE else 0
+    return f"{value:.{max(_DIGITS, whole + 2)}g}"
+
+
+def exact_text(value: Any) -> str:
+    """A value as it is, to be entered again.
+
+    Examples
+    --------
+    >>> exact_text(2450003.625), exact_text(12.0), exact_text("north")
+    ('2450003.625', '12', 'north')
+    """
+    is_fraction = isinstance(value, float) and math.isfinite(value) and not value.is_integer()
+    return repr(float(value)) if is_fraction else value_text(value)

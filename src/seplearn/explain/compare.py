@@ -30,6 +30,7 @@ _MOST_ROWS = 300  # compared with as many others
 _WORST_ROWS = 10
 _TOLD_FEATURES = 3
 _SURE = 0.05
+_LEAST_P = 1e-12  # below it a probability says more of rounding than of chance
 _ROUNDING, _OF_LARGEST = 1e-9, 1e-14  # of a value, and of the largest of all
 
 
@@ -187,7 +188,8 @@ class Comparison(Explanation):
             alone = ", which one row says nothing of" if self.n_paired == 1 else ""
             return f"{told}{alone or f' in each of {self.n_paired:,} rows'}."
         sure = "" if self.p_value < _SURE else ", which may be chance"
-        return f"{told} ({over}; p = {number_text(self.p_value, 2)}){sure}."
+        p = f"= {number_text(self.p_value, 2)}" if self.p_value > _LEAST_P else f"< {_LEAST_P:g}"
+        return f"{told} ({over}; p {p}){sure}."
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)

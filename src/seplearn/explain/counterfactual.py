@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from seplearn._errors import out_of_range, wrong_type
 from seplearn._numerals import number_text
 from seplearn._rules import Interval, is_real, is_whole
-from seplearn.explain.axes import value_text
+from seplearn.explain.axes import exact_text, value_text
 from seplearn.explain.ice import sums_along, sums_over_pair
 from seplearn.explain.result import Explanation
 from seplearn.explain.sizes import middle_ranks
@@ -79,7 +79,7 @@ class Change:
     def texts(self) -> tuple[str, ...]:
         """The change of every feature in words."""
         parts = zip(self.names, self.before, self.after, strict=True)
-        return tuple(f"{name} from {value_text(a)} to {value_text(b)}" for name, a, b in parts)
+        return tuple(f"{name} from {value_text(a)} to {exact_text(b)}" for name, a, b in parts)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,7 +171,7 @@ class Counterfactual(Explanation):
 
         def texts(place: int, part: str) -> list[str]:
             found = (getattr(change, part)[place:][:1] for change in self.changes)
-            return [value_text(one[0]) if one else "" for one in found]
+            return [exact_text(one[0]) if one else "" for one in found]
 
         columns: dict[str, Any] = {}
         for place, order in enumerate(("first", "second")):

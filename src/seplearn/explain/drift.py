@@ -25,6 +25,7 @@ _N_GROUPS = 10
 _SMALLEST_SHARE = 1e-4  # of a group in training: its log is taken
 _FEWEST_KNOWN = 1_000  # training rows, of a model that keeps none of them
 _FALSE_ALARMS = 0.001  # how often one of all features exceeds what chance explains
+_OFTEN_WATCHED = 0.05  # how often one is to be watched, for numbers beyond all training values
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +126,9 @@ def drift(model: Any, X: Any, *, psi: float = LARGE, unlike: float = UNLIKE) -> 
     A feature has drifted if its shares differ by a population stability index above ``psi`` and
     beyond chance; if more than ``unlike`` of the rows, and more than by chance, have a number
     beyond all training values, a level never seen, or no value where there always was one; or if
-    many more or fewer values are missing. It is to be watched if the index is above 0.1, or any row
-    is unlike all training rows.
+    many more or fewer values are missing. It is to be watched if the index is above 0.1, if more
+    rows than by chance lie beyond all training values, or if any row has a level never seen, or no
+    value where there always was one.
 
     Parameters
     ----------
@@ -211,6 +213,7 @@ class _Feature:
     missing_before: float
     most_missing: float  # by which the share of missing values differs by chance
     most_unlike: float  # rows that by chance alone are unlike all training rows
+    most_beyond: float  # rows that often are beyond all training values: nothing to watch
 
     @staticmethod
     def of(subject: Subject, counts: RowCounts, j: int) -> _Feature:
@@ -232,9 +235,8 @@ class _Feature:
             missing_before=missing,
             most_missing=_MISSING_MORE
             + float(norm.isf(rate)) * math.sqrt(missing * (1.0 - missing) * (1 / n + 1 / n_before)),
-            # Of rows in any order, that the k largest of all are among the new ones has the
-            # probability (n / (n + n_before)) ** k.
-            most_unlike=-math.log(rate) / math.log1p(n_before / n),
+            most_unlike=_most_new(rate, n, n_before),
+            most_beyond=_most_new(_OFTEN_WATCHED / bins.n_axes, n, n_before),
         )
 
     def verdict(self, psi: float, unlike: float) -> tuple[str, str]:
@@ -245,7 +247,10 @@ class _Feature:
             "levels never seen in training": self.unseen,
             "missing, which it never was in training": new_gaps,
         }
-        some = [f"{what}: {percent(share)} of the rows" for what, share in strange.items() if share]
+        counted = dict(strange)
+        if self.outside * self.n_rows <= self.most_beyond:
+            del counted["beyond all training values"]
+        some = [f"{what}: {percent(share)} of the rows" for what, share in counted.items() if share]
         many = any(
             share > unlike and share * self.n_rows > self.most_unlike for share in strange.values()
         )
@@ -264,6 +269,15 @@ class _Feature:
         elif some:
             word = "watch"
         return word, "; ".join(some)
+
+
+def _most_new(rate: float, n: int, n_before: int) -> float:
+    """How many of all rows' largest are new ones by chance, and more no oftener than ``rate``.
+
+    Of rows in any order, that the k largest are all among the new ones has the probability
+    (n / (n + n_before)) ** k.
+    """
+    return -math.log(rate) / math.log1p(n_before / n)
 
 
 def _n_training_rows(subject: Subject) -> int:

@@ -7,13 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
 from seplearn.model.stage import Branch, Stage
 from seplearn.table.binning import Bins
 
-_GROUPS = 12
+_NEAR_RANKS = 1.0 / 16.0  # of the rows between two bins that are near each other, at most
+_NEAR_VALUES = 0.1  # and of the range of values, which leaves out
+_OUTSIDE = 0.0025  # of the rows at either end, as figures do
 SIDE_SIGN = np.array([1.0, -1.0])  # a stage is its + product minus its - product
 
 
@@ -65,25 +67,31 @@ def constants(model: SeparationModel, rows: Reference, features: Iterable[int]) 
 
 
 def support(bins: Bins, rows: Reference, features: tuple[int, ...]) -> BoolArray:
-    """Which pairs of bins of two features have rows in or near them.
+    """Which pairs of bins of two features have rows in or near them."""
+    first, second = (_near(bins, j) for j in features)
+    seen = np.zeros((len(first), len(second)))
+    seen[tuple(rows.codes[:, j] for j in features)] = 1.0
+    found: BoolArray = (first @ seen @ second) > 0.0
+    return found
 
-    Bins are put together into at most a dozen groups of about equal weight per feature; a pair is
-    supported when a row lies in its pair of groups.
+
+def _near(bins: Bins, j: int) -> FloatArray:
+    """1 where two bins of a feature are near each other: in the order of rows and in their values.
+
+    The outer bins of a skewed feature are wide, those in its middle are many: it takes both. Levels
+    and missing values are near themselves alone.
     """
-    groups = [_groups(bins.frequencies[bins.axis(j)], int(bins.n_ordered[j])) for j in features]
-    seen = np.zeros([int(group.max()) + 1 for group in groups], dtype=np.bool_)
-    first, second = (group[rows.codes[:, j]] for group, j in zip(groups, features, strict=True))
-    seen[first, second] = True
-    return seen[np.ix_(*groups)]
-
-
-def _groups(frequencies: FloatArray, n_ordered: int) -> IntArray:
-    """A group number per bin: levels and missing values each have their own."""
-    ordered = frequencies[:n_ordered]
-    below = np.cumsum(ordered) - 0.5 * ordered
-    share = below / max(float(ordered.sum()), 1e-300)
-    groups = np.minimum((share * _GROUPS).astype(np.int64), _GROUPS - 1)
-    if n_ordered <= _GROUPS:
-        groups = np.arange(n_ordered)
-    alone = np.arange(len(frequencies) - n_ordered) + _GROUPS
-    return np.concatenate([groups, alone])
+    n = int(bins.n_ordered[j])
+    near = np.eye(len(bins.frequencies[bins.axis(j)]))
+    frequencies = bins.frequencies[bins.axis(j)][:n]
+    total = float(frequencies.sum())
+    if bins.is_categorical[j] or total <= 0.0:
+        return near
+    ranks = (np.cumsum(frequencies) - 0.5 * frequencies) / total
+    values = bins.axes[j].describe().values[:n]
+    is_near = np.abs(ranks[:, None] - ranks) <= _NEAR_RANKS
+    with np.errstate(over="ignore", invalid="ignore"):  # values near the largest that there are
+        low, high = np.interp([_OUTSIDE, 1.0 - _OUTSIDE], ranks, values)
+        is_near &= np.abs(values[:, None] - values) <= _NEAR_VALUES * (high - low)
+    near[:n, :n] = np.maximum(near[:n, :n], is_near)
+    return near

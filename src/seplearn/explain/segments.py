@@ -143,7 +143,7 @@ def segments(
         )
     subject = Subject.of(model)
     if not hasattr(model, "_loss"):
-        raise wrong_type("model", "a fitted estimator, which knows its loss", model)
+        raise wrong_type("model", "a fitted estimator of numbers or two classes", model)
     model._warn_without_offset(offset)
     found = divided(subject, X, model._outcomes(y), sample_weight, by, offset)
     measured = _Measured.of(found.rows, found.sums, model._loss)

@@ -21,6 +21,7 @@ _N_GROUPS = 10
 _BARS = np.linspace(-1.0, 1.0, 24 + 1)  # edges of bars, symmetric about zero
 _OUTER = 0.01  # share of the residuals on either side that are counted in the outermost bars
 _MOST_CUTS = 200
+_HUNDREDTHS = np.arange(1, 100) / 100  # thresholds at which classes are counted exactly
 _MOST_SCORES, _LONGEST_NAME = 20, 200
 _LARGEST = sys.float_info.max
 _ROUNDING = 1e-12  # a share explained that is less below zero is zero
@@ -166,8 +167,10 @@ class Evaluation:
     def confusion(self, threshold: float = 0.5) -> Confusion:
         """How often either class was called either way.
 
-        The second class is called where its probability is above the threshold, or rather at or
-        above the next of ``cuts``. At 0.5 that is exactly what ``predict`` calls.
+        The second class is called where its probability is above the threshold. Hundredths are
+        counted exactly, at 0.5 it is what ``predict`` calls; of other thresholds that of an
+        evaluation of more than 200 different probabilities is the next of ``cuts``.
+        :func:`seplearn.explain.decisions` counts at any threshold.
 
         Parameters
         ----------
@@ -408,7 +411,7 @@ def _check_lists(lists: dict[str, tuple[float, ...]]) -> None:
     alike = groups == sizes["actual"] and sizes["residual_edges"] == bars + 1 == len(_BARS)
     ends = {sizes["actual_lower"], sizes["actual_upper"]}
     alike &= ends in ({0}, {groups}) and {sizes["weight_above"], sizes["outcome_above"]} == {cuts}
-    few = groups <= _N_GROUPS and cuts <= _MOST_CUTS + 1
+    few = groups <= _N_GROUPS and cuts <= _MOST_CUTS + len(_HUNDREDTHS)
     require(alike and few, "lengths of lists of the evaluation")
     bars_ascend = bool((np.diff(lists["residual_edges"]) >= 0).all())
     require(bars_ascend and min(lists["residual_counts"]) >= 0, "residuals of the evaluation")
@@ -517,9 +520,9 @@ class _Rows:
         above: FloatArray = np.cumsum(np.bincount(place, weights=weight * (exposure / size)))
         outcome: FloatArray = np.cumsum(np.bincount(place, weights=weight * self.y))
         at = _cut_places(above, outcome)
-        if has_classes:  # exactly what ``predict`` calls the second class
-            called = int(np.sum(-distinct > 0.5))
-            at = np.unique([*at, called - 1]) if called else at
+        if has_classes:  # exactly what ``predict`` calls the second class, and other thresholds do
+            called = np.searchsorted(distinct, -_HUNDREDTHS)
+            at = np.unique([*at, *(called[called > 0] - 1)])
         return {
             "cuts": tuple((-distinct[at]).tolist()),
             "weight_above": tuple(_times(_times(v, size), largest) for v in above[at].tolist()),

@@ -24,6 +24,7 @@ from seplearn.plots.style import (
     STAGE_COLOURS,
     TOTAL,
     as_drawn,
+    on_two_lines,
     panels,
     short,
 )
@@ -97,7 +98,7 @@ def _average(ax: Axes, card: FeatureCard, feature: FeatureAxis) -> None:
     draw(ax, feature, card.dependence.total, color=TOTAL, band=band, baseline=mean, zorder=3)
     ax.axhline(mean, color=QUIET, linewidth=0.8, linestyle=":", zorder=0)
     feature.dress(ax)
-    ax.set_ylabel(short(card.quantity, 34), fontsize=9)
+    ax.set_ylabel(on_two_lines(card.quantity, 34), fontsize=9)
     ax.set_title("on average, and some rows (dotted: the mean)", fontsize=9)
 
 
@@ -121,23 +122,31 @@ def _effect(ax: Axes, card: FeatureCard, feature: FeatureAxis, effect: FloatArra
     ax.set_title("main effect: what it adds by itself", fontsize=9)
 
 
+def _words(partner: Partner) -> list[str]:
+    """The values of a partner, with as many digits as tell them apart."""
+    for digits in range(4, 16):
+        words = [v if isinstance(v, str) else number_text(v, digits) for v in partner.values]
+        if len(set(words)) == len(words):
+            break
+    return [short(word, 16) for word in words]
+
+
 def _beside(ax: Axes, card: FeatureCard, feature: FeatureAxis, partner: Partner) -> None:
     """The curve of the feature, one for each of a few values of its partner."""
     feature.density(ax)
     n = len(partner.curves)
     has_order = not any(isinstance(value, str) for value in partner.values)
-    for k, (value, curve) in enumerate(zip(partner.values, partner.curves, strict=True)):
+    for k, (label, curve) in enumerate(zip(_words(partner), partner.curves, strict=True)):
         color: Any = STAGE_COLOURS[k]
         if has_order and n > 1:
             color = colormaps[RANK_MAP](0.85 * k / (n - 1))
-        label = short(value if isinstance(value, str) else number_text(value, 4), 16)
         draw(
             ax, feature, curve.total, color=color, slot=(k, n), label=label,
             baseline=card.dependence.mean,
         )  # fmt: skip
     ax.axhline(card.dependence.mean, color=GRID, linewidth=0.8, zorder=0)
     feature.dress(ax)
-    ax.set_ylabel(short(card.quantity, 34), fontsize=9)
+    ax.set_ylabel(on_two_lines(card.quantity, 34), fontsize=9)
     ax.set_title(
         f"with {short(partner.name, 24)} ({percent(partner.strength)} of the variance)", fontsize=9
     )

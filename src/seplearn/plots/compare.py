@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -99,14 +100,19 @@ def _overlay(
 ) -> None:
     present = [(k, one) for k, one in enumerate(pair) if one is not None]
     features = [FeatureAxis.of(name, one.axis, one.frequencies) for _, one in present]
+    if not all(feature.is_log for feature in features):
+        features = [replace(feature, may_be_log=False) for feature in features]
     features[0].density(ax)
+    baseline = present[0][1].mean  # one for both: where bars end is what can be compared
+    if features[0].is_categorical:
+        ax.axhline(baseline, color=QUIET, linewidth=0.8, linestyle=":", zorder=0)
     for place, ((k, one), feature) in enumerate(zip(present, features, strict=True)):
         style: Any = {} if feature.is_categorical else {"linestyle": ("-", "--")[k]}
         has_levels = feature.is_categorical and features[0].is_categorical
         axis = features[0] if has_levels else feature
         average = _by_level(one, axis) if has_levels else one.average
         draw(
-            ax, axis, average, color=_COLOURS[k], baseline=one.mean,
+            ax, axis, average, color=_COLOURS[k], baseline=baseline,
             slot=(place, len(present)), label=short(comparison.models[k], 26), **style,
         )  # fmt: skip
     features[0].dress(ax)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from seplearn.explain.axes import value_text
+from seplearn.explain.axes import exact_text, value_text
 from seplearn.explain.counterfactual import Change, Counterfactual
 from seplearn.plots.style import STAGE_COLOURS, number, panels, short, tidy
 
@@ -68,6 +68,6 @@ def _now(result: Counterfactual) -> str:
 def _words(change: Change) -> str:
     parts = zip(change.names, change.before, change.after, strict=True)
     return "\n".join(
-        f"{short(name, 20)}: {short(value_text(a), 12)} → {short(value_text(b), 12)}"
+        f"{short(name, 20)}: {short(value_text(a), 16)} → {short(exact_text(b), 16)}"
         for name, a, b in parts
     )

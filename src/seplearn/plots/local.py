@@ -30,6 +30,7 @@ from seplearn.plots.surface import signed_norm
 
 _MOST_REMARKS = 5
 _ROOM = 9.0  # inches that three panels need
+_LARGE_CONSTANT = 3.0  # times as large as all that follows: its bar would leave that no room
 _LETTER = 0.02  # width of a letter in a bar, in widths of the panel
 _STRONG_TILT = 2.0  # one product is then 50 times the other: nothing is left to turn
 
@@ -137,8 +138,13 @@ def _largest(
 
 def _waterfall(ax: Axes, local: LocalExplanation, steps: list[_Step]) -> None:
     ends = np.cumsum([0.0, *(step.value for step in steps)])
+    start = _first_end(ends)
+    ends[0] = start
     for row, (_, value, _) in enumerate(steps):
-        ax.barh(row, value, 0.7, left=ends[row], color=UP if value >= 0 else DOWN, alpha=0.9)
+        if row == 0 and start != 0.0:
+            ax.plot(start, row, "D", color=QUIET, markersize=4.5)
+        else:
+            ax.barh(row, value, 0.7, left=ends[row], color=UP if value >= 0 else DOWN, alpha=0.9)
         ax.vlines(ends[row + 1], row - 0.35, row + 1.35, color=QUIET, linewidth=0.8)
     spans = np.sort([ends[:-1], ends[1:]], axis=0)  # of the bars, and the bands on them
     banded = {row: step.band for row, step in enumerate(steps) if step.band is not None}
@@ -148,21 +154,27 @@ def _waterfall(ax: Axes, local: LocalExplanation, steps: list[_Step]) -> None:
         ax.hlines(rows, *bands, color="0.1")
         spans[0, rows] = np.minimum(spans[0, rows], bands[0])
         spans[1, rows] = np.maximum(spans[1, rows], bands[1])
-    _write_steps(ax, steps, spans)
+    _write_steps(ax, steps, spans, start)
     last = len(steps)
     ax.plot(local.prediction, last, "o", color="0.1", markersize=6)
     if local.interval is not None:
         ax.hlines(last, *local.interval, color="0.1", linewidth=2)
-    ax.axvline(0.0, color=GRID, linewidth=0.8, zorder=0)
+    ax.axvline(start, color=GRID, linewidth=0.8, zorder=0)
     name_rows(ax, [*(step.name for step in steps), short(local.quantity, 36)], are_short=True)
     tidy(ax)
     told = [f"{short(name, 60)} {number(value)}" for name, value in local.told]
     ax.set_title("\n".join(told), fontsize=10)
 
 
-def _write_steps(ax: Axes, steps: list[_Step], spans: FloatArray) -> None:
+def _first_end(ends: FloatArray) -> float:
+    """Where the bars begin: at zero, or at a constant that is much larger than what follows."""
+    span = float(np.ptp(ends[1:]))
+    return float(ends[1]) if 0.0 < _LARGE_CONSTANT * span < abs(ends[1]) else 0.0
+
+
+def _write_steps(ax: Axes, steps: list[_Step], spans: FloatArray, start: float) -> None:
     """The contribution beside each bar, on the side where there is room."""
-    low, high = min(0.0, float(spans.min())), max(0.0, float(spans.max()))
+    low, high = min(start, float(spans.min())), max(start, float(spans.max()))
     span = (high - low) or 1.0
     ax.set_xlim(low - 0.22 * span, high + 0.22 * span)
     for row, (_, value, _) in enumerate(steps):

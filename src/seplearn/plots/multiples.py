@@ -11,7 +11,12 @@ from matplotlib.ticker import MaxNLocator
 
 from seplearn.plots.style import number
 
-_STEPS = ((1,), (1, 3), (1, 2, 5))  # of powers of ten: the coarsest of which enough can be seen
+_STEPS = (
+    (1,),
+    (1, 3),
+    (1, 2, 5),
+    (1, 1.5, 2, 3, 5, 7),
+)  # of powers of ten: the coarsest of which enough can be seen
 _FEWEST = 4
 _NEAR = 0.1  # of the height of a panel
 _NARROWEST = 0.1  # so that rounding is not drawn as a curve
@@ -23,12 +28,13 @@ def as_multiples(ax: Axes) -> None:
     if high - low < _NARROWEST:
         middle = 0.5 * (low + high)
         low, high = middle - 0.5 * _NARROWEST, middle + 0.5 * _NARROWEST
-    ticks = _ticks(low, high)
+    ticks = ticks_between(low, high)
     ax.set_yticks(ticks, [f"\N{MULTIPLICATION SIGN}{number(exp(tick))}" for tick in ticks])
     ax.set_ylim(low, high)
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def ticks_between(low: float, high: float) -> list[float]:
+    """Logs of round numbers between two logs."""
     powers = range(int(low / log(10.0)) - 2, int(high / log(10.0)) + 2)
     for steps in _STEPS:
         found = (log(step * 10.0**power) for power, step in product(powers, steps))

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from seplearn._numerals import count
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.plots.style import GRID, QUIET, short, short_names, tidy
+from seplearn.plots.style import GRID, QUIET, Compact, short, short_names, tidy
 from seplearn.table.binning import Axis
 
 _SHOWN_LEVELS = 20
 _TICKED_VALUES = 8
 _DENSITY_CELLS = 40
 _OUTSIDE = 0.0025  # share of the training rows beyond each end of what is shown
-_MISSING_AT = 0.08  # of the width, right of the last step
+_POWERS = 100.0  # from the smallest to the largest value, that an axis may be of logarithms
+_NO_ROOM = 0.1  # of the width: where the lower half of the rows has less, it is
+MISSING_AT = 0.08  # of the width, right of the last step
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +38,8 @@ class FeatureAxis:
         Bounds of the steps of a numeric feature; for levels, whole numbers and a half.
     missing : bool
         Whether training rows had missing values.
+    may_be_log : bool
+        Whether the axis may be of logarithms, where positive values lie over powers of ten.
     """
 
     name: str
@@ -42,6 +48,7 @@ class FeatureAxis:
     shown: IntArray
     bounds: FloatArray
     missing: bool
+    may_be_log: bool = True
 
     @staticmethod
     def of(name: str, axis: Axis, frequencies: FloatArray) -> FeatureAxis:
@@ -71,15 +78,32 @@ class FeatureAxis:
     def is_categorical(self) -> bool:
         return self.axis.kind == "categorical"
 
+    @cached_property
+    def is_log(self) -> bool:
+        """Whether half of the rows would have hardly any room on an axis of the values."""
+        if not self.may_be_log or self.is_categorical or self.ticks is not None:
+            return False
+        if not 0.0 < self.low * _POWERS < self.high < math.inf:
+            return False
+        below = np.concatenate([[0.0], np.cumsum(self.frequencies[self.shown])])
+        median = float(np.interp(0.5 * below[-1], below, self.bounds))
+        return median - self.low < _NO_ROOM * (self.high - self.low)
+
+    def beyond(self, share: float) -> float:
+        """A place right of the last step, by a share of the width."""
+        if self.is_log:
+            return self.high * float((self.high / self.low) ** share)
+        return self.high + share * (self.high - self.low)
+
     @property
     def missing_at(self) -> float:
         """Where missing values are drawn, if there are any."""
-        return self.high + _MISSING_AT * (self.high - self.low)
+        return self.beyond(MISSING_AT)
 
     @property
     def end(self) -> float:
         """The end of the axis, with the place of missing values."""
-        return self.missing_at + 0.5 * (self.missing_at - self.high) if self.missing else self.high
+        return self.beyond(1.5 * MISSING_AT) if self.missing else self.high
 
     @property
     def label(self) -> str:
@@ -88,7 +112,7 @@ class FeatureAxis:
         more = (
             f" ({count(hidden, 'rarer level')} not shown)" if self.is_categorical and hidden else ""
         )
-        return short(self.name, 34) + more
+        return short(self.name, 34) + more + (" (log scale)" if self.is_log else "")
 
     @property
     def ticks(self) -> tuple[Any, list[str]] | None:
@@ -105,6 +129,8 @@ class FeatureAxis:
     def dress(self, ax: Axes) -> None:
         """Limits, ticks and the name, along the bottom."""
         tidy(ax)
+        if self.is_log:
+            _make_log(ax, "x")
         ax.set_xlim(self.low, self.end)
         ax.set_xlabel(self.label, fontsize=9)
         if self.ticks is not None:
@@ -117,11 +143,11 @@ class FeatureAxis:
 
     def _mark_missing(self, ax: Axes) -> None:
         """A tick of its own for missing values, beyond a line; other ticks make room for it."""
-        ax.axvline(0.5 * (self.high + self.missing_at), color=GRID, linewidth=0.8, zorder=0)
-        span = self.high - self.low
+        ax.axvline(self.beyond(0.5 * MISSING_AT), color=GRID, linewidth=0.8, zorder=0)
         if self.ticks is None:
-            ticks = np.asarray(MaxNLocator(5).tick_values(self.low, self.high))
-            inside = (ticks >= self.low) & (ticks <= self.high - 0.1 * span)
+            locator = LogLocator() if self.is_log else MaxNLocator(5)
+            ticks = np.asarray(locator.tick_values(self.low, self.high))
+            inside = (ticks >= self.low) & (ticks <= self.beyond(-0.1))
             ax.set_xticks(ticks[inside])
         ax.set_xticks([self.missing_at], ["missing"], minor=True)
         ax.tick_params(axis="x", which="minor", labelsize=7, labelcolor=QUIET)
@@ -129,8 +155,10 @@ class FeatureAxis:
     def dress_upright(self, ax: Axes) -> None:
         """Limits, ticks and the name, along the side."""
         tidy(ax)
+        if self.is_log:
+            _make_log(ax, "y")
         ax.set_ylim(self.low, self.end)
-        ax.set_ylabel(short(self.name), fontsize=9)
+        ax.set_ylabel(short(self.name) + (" (log scale)" if self.is_log else ""), fontsize=9)
         if self.ticks is not None:
             ax.set_yticks(*self.ticks, fontsize=7)
         if self.missing:
@@ -142,7 +170,8 @@ class FeatureAxis:
         heights, bounds = self.frequencies[self.shown], self.bounds
         if not self.is_categorical:
             below = np.concatenate([[0.0], np.cumsum(heights)])
-            cells = np.linspace(self.low, self.high, _DENSITY_CELLS + 1)
+            spaced = np.geomspace if self.is_log else np.linspace
+            cells = spaced(self.low, self.high, _DENSITY_CELLS + 1)
             heights, bounds = np.diff(np.interp(cells, bounds, below)), cells
         heights = 0.1 * heights / max(float(heights.max(initial=0.0)), 1e-300)
         corners = [
@@ -152,6 +181,14 @@ class FeatureAxis:
         where = ax.get_xaxis_transform()
         grey = PolyCollection(corners, facecolor=GRID, edgecolor="none", transform=where, zorder=0)
         ax.add_collection(grey, autolim=False)
+
+
+def _make_log(ax: Axes, way: str) -> None:
+    """An axis of powers of ten."""
+    ax.set(**{f"{way}scale": "log"})
+    axis = ax.xaxis if way == "x" else ax.yaxis
+    axis.set_major_formatter(Compact())
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _central_bins(axis: Axis, frequencies: FloatArray) -> tuple[int, int]:

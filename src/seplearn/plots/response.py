@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from seplearn.explain.response import Response
 from seplearn.plots.multiples import as_multiples
 from seplearn.plots.panel import FeatureAxis, draw
-from seplearn.plots.style import GRID, QUIET, TOTAL, UP, panels, short
+from seplearn.plots.style import GRID, QUIET, TOTAL, UP, on_two_lines, panels, short
 
 
 def plot_response(response: Response, ax: Any = None) -> Any:
@@ -51,7 +51,7 @@ def draw_average(ax: Axes, response: Response, feature: FeatureAxis) -> None:
     )  # fmt: skip
     ax.axhline(response.mean, color=QUIET, linewidth=0.8, linestyle=":", zorder=0)
     feature.dress(ax)
-    ax.set_ylabel(short(response.response, 34), fontsize=9)
+    ax.set_ylabel(on_two_lines(response.response, 34), fontsize=9)
     ax.set_title(f"average over {response.n_rows:,} rows (dotted: their mean)", fontsize=9)
 
 

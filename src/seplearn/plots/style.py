@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, ScalarFormatter
+from matplotlib.ticker import Formatter, ScalarFormatter
 
 from seplearn._errors import wrong_type
+from seplearn._numerals import number_text
 
 # Green and pink of the paper's figures; they stay apart for colour-blind readers.
 UP, DOWN = "#2f7d32", "#c51b7d"
@@ -24,6 +26,7 @@ STAGE_COLOURS = (
     "#1f3b57", "#d1793b", "#4c956c", "#8f5aa5", "#b0413e", "#3d8fb3", "#7a6c5d", "#c9a227",
 )  # fmt: skip
 _LONGEST_NAME = 26
+_NEARLY_ALL = 1000.0  # times as large as the span: ticks differ in digits that are not shown
 
 
 class Canvas(Figure):
@@ -69,6 +72,14 @@ def short(name: str, longest: int = _LONGEST_NAME) -> str:
         head = (longest - 1) * 2 // 3
         line = f"{line[:head]}…{line[-(longest - 1 - head) :]}"
     return as_drawn(line)
+
+
+def on_two_lines(text: str, longest: int) -> str:
+    """A name that may take two lines along an axis."""
+    lines = textwrap.wrap(" ".join(text.split()), longest)
+    if len(lines) > 2:
+        lines = [lines[0], short(" ".join(lines[1:]), longest)]
+    return as_drawn("\n".join(lines))
 
 
 def as_drawn(text: str) -> str:
@@ -131,7 +142,32 @@ def tidy(ax: Axes) -> None:
     ax.tick_params(labelsize=8)
     for axis in (ax.xaxis, ax.yaxis):
         if isinstance(axis.get_major_formatter(), ScalarFormatter):
-            axis.set_major_formatter(FuncFormatter(lambda value, _: compact(value)))
+            axis.set_major_formatter(Compact())
+        axis.get_offset_text().set_fontsize(8)
+
+
+class Compact(Formatter):
+    """Ticks that take little room; what large ones share is told once, at the end of the axis."""
+
+    def __init__(self) -> None:
+        self._shared = 0.0
+
+    def set_locs(self, locs: Any) -> None:
+        """Look for what all ticks share, where that is nearly all of them."""
+        super().set_locs(locs)
+        self._shared = 0.0
+        places = np.unique(np.asarray(locs, dtype=np.float64))
+        span = float(np.ptp(places)) if len(places) > 1 else 0.0
+        if span > 0.0 and float(np.abs(places).min()) > _NEARLY_ALL * span:
+            step = 10.0 ** np.ceil(np.log10(span))
+            self._shared = float(np.floor(places[0] / step) * step)
+
+    def __call__(self, x: float, pos: int | None = None) -> str:  # noqa: ARG002
+        return compact(x - self._shared)
+
+    def get_offset(self) -> str:
+        """What is to be added to every tick."""
+        return f"+ {number_text(self._shared, 15)}" if self._shared else ""
 
 
 def compact(value: float) -> str:

@@ -8,19 +8,18 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize, TwoSlopeNorm
-from matplotlib.ticker import FuncFormatter
 
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
-from seplearn.plots.panel import FeatureAxis
-from seplearn.plots.style import compact
+from seplearn.plots.multiples import ticks_between
+from seplearn.plots.panel import MISSING_AT, FeatureAxis
+from seplearn.plots.style import Compact, number
 
 
 def cells(feature: FeatureAxis) -> tuple[FloatArray, IntArray]:
     """Bounds of the cells along a feature and the bin of each; -1 is the gap before missing."""
     if not feature.missing:
         return feature.bounds[: len(feature.shown) + 1], feature.shown
-    gap = feature.missing_at - feature.high
-    ends = [feature.missing_at - 0.5 * gap, feature.missing_at + 0.5 * gap]
+    ends = [feature.beyond(0.5 * MISSING_AT), feature.end]
     missing = feature.axis.n_bins - 1
     return np.concatenate([feature.bounds, ends]), np.append(feature.shown, [-1, missing])
 
@@ -52,8 +51,12 @@ def draw_surface(
     first.dress(ax)
     second.dress_upright(ax)
     bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02)
-    if not isinstance(norm, LogNorm):
-        bar.formatter = FuncFormatter(lambda value, _: compact(value))
+    if isinstance(norm, LogNorm):
+        ticks = np.exp(ticks_between(*(np.log(end or 1.0) for end in (norm.vmin, norm.vmax))))
+        bar.set_ticks(ticks.tolist(), labels=[number(tick) for tick in ticks])
+        bar.minorticks_off()
+    else:
+        bar.formatter = Compact()
         bar.update_ticks()
     bar.set_label(label, fontsize=8)
     bar.ax.tick_params(labelsize=7)

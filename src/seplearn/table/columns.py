@@ -203,6 +203,12 @@ class FrameTable:
             raise TypeError(f"names of columns must be all strings or none, got {names!r}")
         self.names: tuple[str, ...] | None = tuple(names) if all(text) else None
         whole = all(isinstance(name, numbers.Integral) for name in names)
+        if not (whole or all(text)):
+            shown = ", ".join(map(repr, names[:3])) + (", ..." if len(names) > 3 else "")
+            raise TypeError(
+                f"names of columns must be texts, or whole numbers, got {shown}; columns are found "
+                "by their names: make texts of them, as with X.columns = X.columns.map(str)"
+            )
         self.integer_labels: tuple[int, ...] | None = (
             tuple(int(name) for name in names) if whole else None
         )
@@ -278,11 +284,12 @@ def level_name(value: Any) -> str:
             number = float(value)
             return str(int(number)) if number.is_integer() else repr(number)
     except (OverflowError, ValueError) as error:  # thousands of digits, a fraction beyond floats
-        raise ValueError(
-            f"argument must not be too large for a name of a level: {error}"
-        ) from error
+        raise ValueError(f"a level must not be too large a number for a name: {error}") from error
+    if type(value).__name__ == "Interval" and type(value).__module__.partition(".")[0] == "pandas":
+        return str(value)  # of pandas.cut
     raise TypeError(
-        f"argument must be a string or a number, got {value!r} of type {type(value).__name__}"
+        f"argument must be a string, a number or an interval of pandas, got {value!r} of type "
+        f"{type(value).__name__}; make a text of it"
     )
 
 

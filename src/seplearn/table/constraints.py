@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from seplearn._errors import did_you_mean, out_of_range
+from seplearn._rules import is_whole
 from seplearn.kernels.arrays import BoolArray
 from seplearn.table.columns import Table
 from seplearn.table.schema import Schema
@@ -24,10 +25,7 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
     if isinstance(chosen, Mapping):
         names = Schema.of(table).labels
         for name, value in chosen.items():
-            if name not in names:
-                hint = did_you_mean(name, names)
-                raise out_of_range("monotonic_cst", f"for columns among {list(names)}{hint}", name)
-            directions[names.index(name)] = _direction(value)
+            directions[_place(name, table, names)] = _direction(value)
     else:
         values = list(chosen)
         if len(values) != table.n_columns:
@@ -40,6 +38,17 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
                 "monotonic_cst", f"0 for {table.label(int(j))}, which holds levels", directions[j]
             )
     return tuple(directions)
+
+
+def _place(name: Any, table: Table, names: tuple[str, ...]) -> int:
+    """Which column is meant, by its name or its number."""
+    own = table.integer_labels or tuple(range(len(names)))
+    if is_whole(name) and name in own:
+        return own.index(name)
+    if name not in names:
+        hint = did_you_mean(name, names)
+        raise out_of_range("monotonic_cst", f"for columns among {list(names)}{hint}", name)
+    return names.index(name)
 
 
 def _direction(value: Any) -> int:

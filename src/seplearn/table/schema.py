@@ -168,7 +168,7 @@ def categorical_columns(table: Table, chosen: Any) -> BoolArray:
 
 def _position(item: Any, table: Table) -> int:
     if isinstance(item, str):
-        names = table.names or ()
+        names = table.names or Schema.of(table).labels
         if item not in names:
             hint = did_you_mean(item, names)
             raise out_of_range(

@@ -192,6 +192,9 @@ function tellChanges(wanted) {
   put("changes", el("p", {}, nearest.length ? `${none} Nearest to it:` : none), nearest.length ? changesList(nearest) : null);
 }
 
+// All digits: it is to be entered elsewhere too.
+const exactText = (value) => (typeof value === "number" ? String(value) : stateText(value));
+
 function changesList(changes) {
   return el("ol", { class: "changes" }, changes.map(({ moves, size }) => {
     const values = moves.map(([feature, b]) => nearValue(feature, b));
@@ -199,7 +202,7 @@ function changesList(changes) {
     for (const [feature, b] of moves) codes[feature.index] = b;
     const value = responseAt(codes);
     return el("li", { "data-size": size, "data-prediction": value }, moves.map(([feature], k) => el("div", {},
-      el("b", {}, cut(feature.name, 60)), ` ${cut(stateText(state.values[feature.index]), 30)} \u2192 ${cut(stateText(values[k]), 30)}`)),
+      el("b", {}, cut(feature.name, 60)), ` ${cut(stateText(state.values[feature.index]), 30)} \u2192 ${cut(exactText(values[k]), 30)}`)),
     el("span", { class: "note" }, `${own.response} ${showResponse(value)}; passes ${percent(size)} of the rows${moves.length > 1 ? " in all" : ""} `),
     el("button", { type: "button", onclick: () => {
       moves.forEach(([feature], k) => { state.values[feature.index] = values[k]; });
