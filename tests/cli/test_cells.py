@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import pty
 import signal
@@ -499,3 +500,34 @@ def test_texts_of_a_part_of_a_table_get_memory_of_their_own():
     assert part.to_pylist() == ["south", "", "west", "east"]
     assert not any(chunk.offset for chunk in part.chunks)
     assert as_plain_text(whole) is whole
+
+
+def test_texts_for_missing_values_are_remembered(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    table = pd.DataFrame({"x": x.round(3), "y": np.where(x > 1.0, -9.0, x)})
+    table.loc[table["x"] > 1.0, "x"] = -999.0
+    table.to_csv(tmp_path / "t.csv", index=False)
+    done = run("fit", tmp_path / "t.csv", "--target", "y", "--missing", "-999", *QUICK,
+               "-o", tmp_path / "m.tsl")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    model = load_model(tmp_path / "m.tsl")
+    assert model.missing_texts_ == ("-999",)
+    told = run("predict", tmp_path / "m.tsl", tmp_path / "t.csv").stdout.split()[1:]
+    expected = model.predict(table[["x"]].replace(-999.0, np.nan))
+    np.testing.assert_allclose(np.array(told, float), expected, rtol=1e-12)
+    assert "texts for missing values: '-999'" in run("info", tmp_path / "m.tsl").stdout
+    exported = run("export", tmp_path / "m.tsl", "--source", "c", "-o", tmp_path / "m.c")
+    assert "'-999' meant that a value is missing" in exported.stderr
+
+
+def test_an_infinite_value_is_a_text_in_json(files, tmp_path):
+    rows = pd.read_csv(files / "unseen.csv")[:1].assign(distance=np.inf)
+    rows.to_csv(tmp_path / "t.csv", index=False)
+    done = run("explain", files / "rent.tsl", tmp_path / "t.csv", "--json", "--wanted", "900")
+
+    def refused(text):
+        raise AssertionError(text)
+
+    changes = json.loads(done.stdout, parse_constant=refused)["changes"]
+    assert "Infinity" in json.dumps(changes)

@@ -95,3 +95,12 @@ def test_inputs_are_not_overwritten(files):
     done = run("edit", model, files / "unseen.parquet", "--recalibrate", "--reason", "r", "-o",
                files / "none.tsl")  # fmt: skip
     assert "must have the target" in done.stderr
+
+
+def test_a_column_may_have_the_name_of_a_place(tmp_path):
+    X = pd.DataFrame({"x@1": np.linspace(0.0, 1.0, 100), "x": np.linspace(1.0, 0.0, 100) ** 2})
+    TSLRegressor(n_stages=0, random_state=0).fit(X, X["x@1"].to_numpy()).save(tmp_path / "m.tsl")
+    done = run("edit", tmp_path / "m.tsl", "--flatten", "x@1", "--reason", "r",
+               "-o", tmp_path / "n.tsl")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert load_model(tmp_path / "n.tsl").edits_[0].arguments["feature"] == "x@1"

@@ -77,7 +77,6 @@ def test_the_model_remembers_where_it_comes_from(parts, tmp_path):
     [
         (["--validation", "0.3"], "--validation must be a table, or 0"),
         (["--validation", "-"], "--validation must be a table in a file, got '-'"),
-        (["--missing", "x"], "--missing is for a single table"),
         (["--exposure", "id"], "--exposure is for counts and amounts"),
         (["--weight", "nothing"], "--weight must be a column"),
         (["--exclude", "nothing"], "--exclude must be a column"),
@@ -111,3 +110,86 @@ def test_a_pattern_without_a_file_is_named(tmp_path):
     done = run("fit", tmp_path / "part-*.csv", "--target", "rent")
     assert done.exit_code == 2
     assert "which names none" in done.output
+
+
+def _written(folder, frame, **how):
+    """A table as one CSV, and as two."""
+    frame.to_csv(folder / "whole.csv", index=False, **how)
+    half = len(frame) // 2
+    for k, rows in enumerate((frame[:half], frame[half:])):
+        rows.to_csv(folder / f"part-{k}.csv", index=False, **how)
+    return folder / "whole.csv", [folder / "part-0.csv", folder / "part-1.csv"]
+
+
+@pytest.fixture(scope="module")
+def messy():
+    """Codes, empty levels, markers, truth values and numbers of a marker."""
+    rng = np.random.default_rng(0)
+    n = 400
+    kind = rng.choice(["a", "b", ""], n)
+    code = rng.choice(["01", "1", "02"], n)
+    size = rng.normal(size=n).round(2)
+    is_new = rng.random(n) < 0.5
+    y = (kind == "a") + 2.0 * (kind == "") + (code == "01") + size + is_new
+    return pd.DataFrame({
+        "kind": kind, "code": code,
+        "size": np.where(size > 1.5, "-999.0", np.where(size < -1.2, "?", size.astype(str))),
+        "is_new": np.where(is_new, "TRUE", "false"), "y": y,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("sep", [",", ";"])
+def test_cells_of_several_csvs_mean_what_they_mean_in_one(messy, tmp_path, sep):
+    whole, parts = _written(tmp_path, messy, sep=sep)
+    options = ["--target", "y", "--categorical", "code", "--missing", "-999", *QUICK]
+    one = run("fit", whole, "--validation", "0", *options, "-o", tmp_path / "one.tsl")
+    several = run("fit", *parts, "--validation", "0", *options, "-o", tmp_path / "several.tsl")
+    assert one.exit_code == several.exit_code == 0, several.output
+    assert "cells are not numbers and count as missing: '?' in row" in several.output
+    assert f" of {parts[0]}" in several.output
+    predicted = [
+        run("predict", tmp_path / name, whole).output for name in ("one.tsl", "several.tsl")
+    ]
+    assert predicted[0] == predicted[1]
+    levels = load_model(tmp_path / "several.tsl").model_.bins.axes[1].describe().levels
+    assert set(levels) == {"01", "1", "02"}
+
+
+def test_a_column_of_several_csvs_is_judged_by_all_cells(messy, tmp_path):
+    _, parts = _written(tmp_path, messy)
+    last = pd.read_csv(parts[1], dtype=str)
+    last.loc[3, "size"] = "much"
+    last.to_csv(parts[1], index=False)
+    done = run("fit", *parts, "--target", "y")
+    assert done.exit_code == 2
+    assert f"cannot be read as one: 'much' in row 3 of {parts[1]}" in done.output
+    done = run("fit", *parts, "--target", "y", *QUICK, "--missing", "much", "--missing", "-999")
+    assert done.exit_code == 0, done.output
+
+
+def test_classes_of_several_csvs_are_those_of_one(messy, tmp_path):
+    table = messy.assign(y=np.where(messy["y"] > 1.0, "1.0", "0"))
+    whole, parts = _written(tmp_path, table)
+    options = ["--target", "y", "--task", "classification", *QUICK, "--validation", "0",
+               "--missing", "-999"]  # fmt: skip
+    for name, tables in (("one", [whole]), ("several", parts)):
+        done = run("fit", *tables, *options, "-o", tmp_path / f"{name}.tsl")
+        assert done.exit_code == 0, done.output
+    models = [load_model(tmp_path / f"{name}.tsl") for name in ("one", "several")]
+    assert models[0].classes_.tolist() == models[1].classes_.tolist() == [0, 1]
+
+
+def test_csvs_may_stand_beside_parquet_files(messy, tmp_path):
+    _, parts = _written(tmp_path, messy)
+    typed = pd.read_csv(parts[1], na_values=["?", "-999.0"], dtype={"code": str})
+    typed.to_parquet(tmp_path / "part-1.parquet", index=False)
+    done = run("fit", parts[0], tmp_path / "part-1.parquet", "--target", "y", *QUICK,
+               "--categorical", "code", "--missing", "-999.0")  # fmt: skip
+    assert done.exit_code == 0, done.output
+
+
+def test_a_missing_text_that_no_cell_has_is_remarked_on(messy, tmp_path):
+    whole, parts = _written(tmp_path, messy)
+    for tables in ([whole], parts):
+        done = run("fit", *tables, "--target", "y", *QUICK, "--missing", "-99", "--validation", "0")
+        assert "--missing -99: no cell of the table has this text" in done.output

@@ -264,3 +264,19 @@ def test_export_writes_every_probability(weather, model, table):
         assert run("export", weather / "sky.tsl", "--source", language).exit_code == 0
     refused = run("export", weather / "sky.tsl", "--scorecard")
     assert "this model has 4 classes" in refused.stderr
+
+
+def test_the_class_that_is_edited_is_named(weather, model, tmp_path):
+    given = ["edit", weather / "sky.tsl", "--reason", "r", "-o", tmp_path / "new.tsl"]
+    done = run(*given, "--class", "mist", "--drop-stage", "0", "--flatten", "a@main")
+    assert done.exit_code == 0, done.output
+    new = load_model(tmp_path / "new.tsl")
+    lost = [len(before) - len(after) for before, after in
+            zip(model.stages_, new.stages_, strict=True)]  # fmt: skip
+    assert lost == [int(label == "mist") for label in LABELS]
+    without = run(*given, "--drop-stage", "0")
+    assert "--class must be one of the classes" in without.stderr
+    assert "--drop-feature changes all classes" in run(
+        *given, "--class", "mist", "--drop-feature", "a").stderr  # fmt: skip
+    table = run(*given[:2], weather / "sky.csv", *given[2:], "--recalibrate", "--class", "mist")
+    assert table.exit_code == 0, table.output

@@ -1,5 +1,6 @@
 """The average of models is exact for every row, and a model like any other."""
 
+import copy
 from functools import cache
 from typing import Any
 
@@ -278,7 +279,7 @@ def test_what_cannot_be_averaged_is_refused():
         ([first, counts], r"models must have the same loss, got \('squared_error', 'identity'\)"),
         ([first, signed], "models must have the same kind, got 'TSLRegressor' and 'SepALS"),
         ([first, fewer], "models must have the same features in the same order"),
-        ([first, coded], "models must have the same kinds of features"),
+        ([first, coded], "models must have the same kind of feature 'place', got 'categ"),
         ([two, words], "models must have the same classes"),
         ([two, balanced], "models must have the same class_weight, got None and 'balanced'"),
         ([first, TSLRegressor()], "not fitted"),
@@ -322,3 +323,25 @@ def test_a_class_without_curves_keeps_as_many_replicates_as_the_others(tmp_path)
     np.testing.assert_array_equal(
         load_model(tmp_path / "both.tsl").predict_interval(X), both.predict_interval(X)
     )
+
+
+def test_zeros_and_ones_are_the_truth_values_of_another_model():
+    rng = np.random.default_rng(0)
+    truth = rng.random(400) < 0.5
+    y = truth + rng.normal(0.0, 0.1, 400)
+    named = TSLRegressor(**QUICK).fit(pd.DataFrame({"new": truth}), y)
+    coded = TSLRegressor(**QUICK).fit(pd.DataFrame({"new": truth.astype(int).astype(str)}), 3.0 * y)
+    for models in ([named, coded], [coded, named]):
+        both = merge(models)
+        assert both.model_.bins.axes[0].levels == ("False", "True")
+        for spelled in (truth, truth.astype(int), truth.astype(str)):
+            own = pd.DataFrame({"new": truth})
+            expected = (named.predict(own) + coded.predict(own.astype(int))) / 2.0
+            found = both.predict(pd.DataFrame({"new": spelled}))
+            np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_texts_for_missing_values_are_those_of_all_models():
+    first, second = (copy.copy(one) for one in pair("squares"))
+    first.missing_texts_, second.missing_texts_ = ("?", "-999"), ("-999", "none")
+    assert merge([first, second]).missing_texts_ == ("?", "-999", "none")

@@ -130,3 +130,14 @@ def test_an_offset_of_log_odds_is_an_input():
     expected = fitted.predict_proba(X, np.full(len(X), YEARS))
     np.testing.assert_allclose(found["probabilities"], expected, rtol=1e-9)
     assert found["label"].tolist() == fitted.predict(X, np.full(len(X), YEARS)).tolist()
+
+
+@pytest.mark.parametrize("is_exposure", [False, True])
+def test_an_offset_that_is_none_is_no_prediction(is_exposure):
+    X, fitted = rows()[:5], copy.copy(model("log"))
+    fitted.offset_column_ = OffsetColumn("y'ears", is_exposure)
+    wrong = [np.nan, np.inf, -np.inf, *([0.0, -1.0] if is_exposure else [])]
+    X = rows()[: len(wrong) + 1]
+    found = run(fitted.to_onnx(missing_level=MISSING), X.assign(**{"y'ears": [*wrong, YEARS]}))
+    assert np.isnan(found["prediction"][:-1]).all()
+    assert np.isfinite(found["prediction"][-1]).all()

@@ -5,9 +5,10 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from seplearn import TSLClassifier, TSLRegressor
+from seplearn import TSLClassifier, TSLRegressor, explain
 from seplearn.model.reading import brief
 from seplearn.model.stage import Stage
 from tests.export.models import QUICK, model, records, rows
@@ -137,6 +138,24 @@ def test_a_classifier_tells_log_odds_of_its_second_class():
     assert card.score == "log-odds of 'b'"
     found = [points_of(card, {"x0": value}) for value in X[:, 0]]
     np.testing.assert_allclose(found, fitted.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+def test_levels_in_brackets_are_told_from_what_is_no_level():
+    names = ["(rare)", "(missing)", "(unseen)", "other"]
+    X = pd.DataFrame({"kind": np.resize(names, 400)})
+    y = np.resize([0.0, 1.0, 2.0, 5.0], 400)
+    fitted = TSLRegressor(**QUICK | {"n_stages": 0}).fit(X, y)
+    card = fitted.to_scorecard()
+    points = {row.range: row.points for row in card.rows if row.meaning == "level"}
+    found = [card.base + points[name] for name in names]
+    np.testing.assert_allclose(found, fitted.predict(X[:4]), rtol=1e-9)
+    others = [(row.meaning, row.range) for row in card.rows if row.meaning != "level"]
+    assert others == [("missing", "(missing)"), ("unseen", "(unseen)")]
+    assert {"base", "level", "missing", "unseen"} == set(card.frame()["meaning"])
+    effects = explain.main_effects(fitted).frame()
+    own = effects[effects["meaning"] == "level"]
+    assert set(own["level"]) == set(names)
+    assert effects["meaning"].tolist()[-3:] == ["rare", "missing", "unseen"]
 
 
 def test_the_frame_begins_with_the_base():

@@ -1,6 +1,7 @@
 """Sources in Python, C and JavaScript: they run, and predict what the library does."""
 
 import json
+import math
 import shutil
 import subprocess
 from typing import Any
@@ -270,7 +271,7 @@ def test_an_offset_that_is_no_number_gives_none_in_c(name, tmp_path):
     (tmp_path / "model.c").write_text(model(name).to_source("c"), encoding="utf-8")
     call = "predict(&row, NAN)"
     if name == "logit":
-        call = "(predict_proba(&row, NAN, p), isnan(p[0]) ? p[1] : 0.0)"
+        call = "(predict_proba(&row, NAN, p), isnan(p[0]) && predict(&row, NAN) == -1 ? p[1] : 0.0)"
     main = f"""
 #include "model.c"
 #include <stdio.h>
@@ -282,3 +283,46 @@ int main(void) {{ double p[2] = {{ 0.0, 0.0 }}; printf("%g", p[0] + {call}); ret
     subprocess.run(command, cwd=tmp_path, check=True)
     done = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
     assert "nan" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["identity", "log", "logit"])
+@pytest.mark.parametrize("offset", [math.nan, math.inf, -math.inf])
+def test_an_offset_that_is_not_finite_is_refused_in_python(name, offset):
+    scope: dict[str, Any] = {}
+    exec(model(name).to_source("python"), scope)
+    row = records(rows())[30]
+    for predict in ("predict", "predict_proba") if name == "logit" else ("predict",):
+        with pytest.raises(ValueError, match="offset must be a finite number, got"):
+            scope[predict](row, offset)
+
+
+@needs_node
+@pytest.mark.parametrize("name", ["identity", "log", "logit"])
+def test_an_offset_that_is_not_finite_is_refused_in_javascript(name, tmp_path):
+    (tmp_path / "model.mjs").write_text(model(name).to_source("javascript"), encoding="utf-8")
+    row = json.dumps(
+        {k: None if isinstance(v, float) else v for k, v in records(rows())[30].items()}
+    )
+    probe = f"""
+import {{ predict }} from "./model.mjs";
+for (const offset of [NaN, Infinity, -Infinity]) {{
+  try {{ predict({row}, offset); }} catch (error) {{ console.log(error.name); }}
+}}
+"""
+    (tmp_path / "probe.mjs").write_text(probe, encoding="utf-8")
+    done = subprocess.run([NODE, "probe.mjs"], cwd=tmp_path, capture_output=True, text=True,
+                          check=False)  # fmt: skip
+    assert done.stdout.split() == ["RangeError"] * 3, done.stderr
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no compiler of C")
+@pytest.mark.parametrize("kind", ["numbers", "levels"])
+def test_c_has_no_functions_that_are_not_used(kind, tmp_path):
+    values = np.resize([1.0, 2.0, 3.0], 60)
+    X = pd.DataFrame({"a": values if kind == "numbers" else values.astype(str)})
+    source = TSLRegressor(**QUICK).fit(X, values).to_source("c")
+    (tmp_path / "model.c").write_text(source, encoding="utf-8")
+    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wno-overlength-strings"]
+    done = subprocess.run([COMPILER, *strict, "-c", "model.c"], cwd=tmp_path, capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr[:2000]

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import TSLClassifier, TSLRegressor
+from seplearn import TSLClassifier, TSLRegressor, merge
 from seplearn.export.sql import DIALECTS, _added
 from seplearn.table.schema import OffsetColumn
 from tests.export.models import CLASSES, MODELS, QUICK, model, predicted, records, rows, sums_of
@@ -427,3 +427,32 @@ def test_large_whole_levels_are_known_in_columns_of_numbers():
     for dialect, run in RUN.items():
         found = np.ravel(run(fitted.to_sql('ta"ble', dialect), frame))
         np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("text", ["", "NA", " ", "unknown"])
+def test_a_text_that_is_no_number_is_missing_in_sqlite(text):
+    X = pd.DataFrame({"x": np.linspace(-3.0, 3.0, 200)})
+    fitted = TSLRegressor(**QUICK).fit(X, X["x"].to_numpy() ** 2)
+    frame = pd.DataFrame({"x": np.array([text, "2.5", 2.5, None], dtype=object)})
+    found = sqlite_result(fitted.to_sql('ta"ble', "sqlite"), frame)["prediction"]
+    expected = fitted.predict(pd.DataFrame({"x": [np.nan, 2.5, 2.5, np.nan]}))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_truth_values_are_known_beside_zeros_and_ones():
+    """A merge of models to whose features other levels belong has all of them."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(300) < 0.5
+    named = TSLRegressor(**QUICK).fit(pd.DataFrame({"new": truth}), truth + 0.1 * rng.random(300))
+    coded = TSLRegressor(**QUICK).fit(
+        pd.DataFrame({"new": np.where(truth, "1", "2")}), truth * 3.0 + 0.1 * rng.random(300)
+    )
+    both = merge([named, coded])
+    assert set(both.model_.bins.axes[0].levels) == {"0", "1", "2", "False", "True"}
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t AS SELECT unnest([TRUE, FALSE]) AS new")
+    found = [row[0] for row in connection.execute(both.to_sql("t", "duckdb")).fetchall()]
+    expected = both.predict(pd.DataFrame({"new": [True, False]}))
+    assert np.ptp(expected) > 0.1
+    np.testing.assert_allclose(found, expected, rtol=1e-9)

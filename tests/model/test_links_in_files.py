@@ -71,6 +71,20 @@ def test_the_column_of_offsets_is_kept(data, tmp_path):
     assert model.fit(X, np.exp(0.2 * y)).offset_column_ is None  # of another fit
 
 
+def test_texts_for_missing_values_are_kept(data, tmp_path):
+    model = TSLRegressor(**QUICK).fit(*data)
+    assert model.missing_texts_ == ()
+    model.missing_texts_ = ("-999", "?")
+    model.select_stages([0]).save(tmp_path / "model.tsl")
+    assert load_model(tmp_path / "model.tsl").missing_texts_ == ("-999", "?")
+    header, arrays, checksum = parts((tmp_path / "model.tsl").read_bytes())
+    header["missing"] = [1]
+    (tmp_path / "damaged.tsl").write_bytes(joined(header, arrays, checksum))
+    with pytest.raises(ModelFormatError, match="texts of missing values"):
+        load_model(tmp_path / "damaged.tsl")
+    assert model.fit(*data).missing_texts_ == ()
+
+
 @pytest.mark.parametrize(
     "labels",
     [

@@ -31,8 +31,6 @@ MARKERS = frozenset((
     "null", "(null)", "none", "nil", "\\n", "missing", "unknown", "undefined",
     "#null!", "#value!", "#div/0!", "#ref!", "#num!", "#name?",
 ))  # fmt: skip
-_NUMERIC_SHARE = 0.9  # of the cells: a column with fewer numbers holds levels
-_MIXED_SHARE = 0.5  # ... with a note if more than this share are numbers
 _SHOWN = 3
 _LONGEST_SHOWN = 40
 
@@ -41,24 +39,19 @@ _GROUPED_POINT = r"^[+-]?\d{1,3}(,\d{3})+\.\d+$"
 _COMMA = r"^[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?$|^[+-]?\d{1,3}(\.\d{3})+,\d+$"
 _UNCLEAR = r"^[+-]?\d{1,3}([., '_\x{a0}\x{202f}\x{2019}]\d{3})+([.,]\d+)?$|^[+-]?\d+,\d+$"
 _THOUSANDS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
-_WORDS = {
+WORDS = {
     word: value
     for value, words in ((True, ("true", "True", "TRUE")), (False, ("false", "False", "FALSE")))
     for word in words
 }
-_INTEGER = r"^-?(0|[1-9]\d*)(\.0+)?$"
-_DATES = (pa.date32(), pa.time32("s"), pa.timestamp("ns"), pa.timestamp("ns", tz="UTC"))
-_CODE_NAME = re.compile(
-    r"(?:^|[^a-z])(?:id|ids|key|code|codes|uuid|identifier|zip|zipcode|postcode|postal|plz|sku)"
-    r"(?:$|[^a-z])"
-)
-_FEW_ROWS = 20  # too few to tell codes from amounts
+INTEGER = r"^-?(0|[1-9]\d*)(\.0+)?$"
 
 missing_option = click.option(
     "--missing",
     multiple=True,
     metavar="TEXT",
-    help="A cell with this text is a missing value, in any column; may be repeated.",
+    help="A cell with this text is a missing value, in any column; may be repeated. A model "
+    "remembers those of its training table.",
 )
 
 
@@ -67,17 +60,17 @@ class Found:
     """Cells of one sort: how many, and the first of them with their rows."""
 
     count: int = 0
-    first: list[tuple[int, str]] = field(default_factory=list)
+    first: list[tuple[str, str]] = field(default_factory=list)
 
-    def add(self, cells: Any, is_one: BoolArray, first_row: int) -> None:
+    def add(self, cells: Any, is_one: BoolArray, first_row: int, of_file: str = "") -> None:
         """Count the cells that are of this sort."""
         places = np.flatnonzero(is_one)
         self.count += len(places)
         for place in places[: _SHOWN - len(self.first)]:
-            self.first.append((first_row + int(place), cells[int(place)].as_py()))
+            self.first.append((f"row {first_row + int(place)}{of_file}", cells[int(place)].as_py()))
 
     def __str__(self) -> str:
-        shown = ", ".join(f"{_short(text)} in row {row}" for row, text in self.first)
+        shown = ", ".join(f"{_short(text)} in {where}" for where, text in self.first)
         return shown + (", ..." if self.count > len(self.first) else "")
 
     def missing_options(self) -> str:
@@ -96,10 +89,15 @@ class NumberReader:
 
     def __init__(self, name: str, delimiter: str | None) -> None:
         self.name = name
-        self._commas_separate = delimiter == ","
-        self.rows = self.n_numbers = self.n_unclear = self.n_thousands = 0
+        self.begin(delimiter)
+        self.n_numbers = self.n_unclear = self.n_thousands = 0
         self.markers, self.odd = Found(), Found()
         self.points, self.commas, self.zeros = Found(), Found(), Found()
+
+    def begin(self, delimiter: str | None, file: str = "") -> None:
+        """Go on with another file, which is then named beside the number of a row."""
+        self.rows, self._of_file = 0, f" of {file}" if file else ""
+        self._commas_separate = delimiter == ","
 
     def read(self, cells: Any) -> Any:
         """Float64; null for cells that are empty, a marker or not a number."""
@@ -107,10 +105,10 @@ class NumberReader:
         trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
         try:
             numbers = trimmed.cast(pa.float64())
-            self._look_at_points(trimmed, _mask(pc.match_substring(trimmed, ".")))
+            self._look_at_points(trimmed, mask_of(pc.match_substring(trimmed, ".")))
         except pa.ArrowException:
             numbers = self._read_one_by_one(trimmed)
-        self.zeros.add(trimmed, _mask(pc.match_substring_regex(trimmed, r"^0\d+$")), self.rows)
+        self.add(self.zeros, trimmed, mask_of(pc.match_substring_regex(trimmed, r"^0\d+$")))
         self.n_numbers += len(numbers) - numbers.null_count
         self.rows += len(cells)
         return numbers
@@ -127,19 +125,23 @@ class NumberReader:
         as_points = pc.if_else(comma, without_points, without_commas)
         readable = pc.or_(pc.or_(plain, grouped), comma)
         has_point = pc.and_(pc.match_substring(cells, "."), pc.invert(comma))
-        self._look_at_points(cells, _mask(pc.and_(readable, has_point)))
-        self.commas.add(cells, _mask(comma), self.rows)
-        others = _mask(pc.and_(pc.is_valid(cells), pc.invert(readable)))
-        is_marker = _mask(_is_in(pc.utf8_lower(cells), MARKERS))
-        self.markers.add(cells, others & is_marker, self.rows)
-        self.odd.add(cells, others & ~is_marker, self.rows)
-        self.n_unclear += int((others & _mask(unclear)).sum())
+        self._look_at_points(cells, mask_of(pc.and_(readable, has_point)))
+        self.add(self.commas, cells, mask_of(comma))
+        others = mask_of(pc.and_(pc.is_valid(cells), pc.invert(readable)))
+        is_marker = mask_of(_is_in(pc.utf8_lower(cells), MARKERS))
+        self.add(self.markers, cells, others & is_marker)
+        self.add(self.odd, cells, others & ~is_marker)
+        self.n_unclear += int((others & mask_of(unclear)).sum())
         return pc.if_else(readable, as_points, pa.scalar(None, pa.string())).cast(pa.float64())
 
+    def add(self, found: Found, cells: Any, is_one: BoolArray) -> None:
+        """Count the cells that are of this sort, by the number of their rows."""
+        found.add(cells, is_one, self.rows, self._of_file)
+
     def _look_at_points(self, cells: Any, has_point: BoolArray) -> None:
-        self.points.add(cells, has_point, self.rows)
+        self.add(self.points, cells, has_point)
         if not self._commas_separate:
-            thousands = _mask(pc.match_substring_regex(cells, _THOUSANDS))
+            thousands = mask_of(pc.match_substring_regex(cells, _THOUSANDS))
             self.n_thousands += int((has_point & thousands).sum())
 
     @property
@@ -188,97 +190,6 @@ def check_decimal_marks(readers: Iterable[NumberReader]) -> None:
                 f"as column {commas.name!r} has decimal commas ({commas.commas}); write it with "
                 "decimal commas too, and without points"
             )
-
-
-class TrainingCells:
-    """Reads the columns of a training table, each as what it seems to hold; notes unclear ones."""
-
-    def __init__(self, delimiter: str) -> None:
-        self._delimiter = delimiter
-        self._readers: list[NumberReader] = []
-
-    def numbers(self, name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
-        """A column that has to hold numbers, such as the target."""
-        reader, numbers = self._read(name, cells)
-        reader.check("must hold numbers")
-        return self._accepted(reader, numbers)
-
-    def target(self, name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Numbers if all cells are, empty ones and markers aside, and else classes."""
-        cells = empty_as_missing(cells)
-        truths = _truth_values(name, cells)
-        if truths is not None:
-            return truths
-        reader, numbers = self._read(name, cells)
-        if reader.n_cells == 0 or reader.share >= _NUMERIC_SHARE:
-            reader.check("must hold numbers", ", or --task classification if they are classes")
-            return self._accepted(reader, numbers)
-        if _dates(cells) is not None:
-            raise ValueError(
-                f"column {name!r} must hold numbers or classes, got dates or times such as "
-                f"{_first(cells)!r}; turn them into numbers first, such as days since a start"
-            )
-        _note_odd_levels(reader)
-        return cells
-
-    def feature(self, name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Numbers if all cells are, empty ones and markers aside, and else levels.
-
-        A column of which nine cells in ten are numbers is refused: the others are likely to be
-        mistakes.
-        """
-        cells = empty_as_missing(cells)
-        truths = _truth_values(name, cells)
-        if truths is not None:
-            return truths
-        reader, numbers = self._read(name, cells)
-        if reader.n_cells == 0 or reader.share >= _NUMERIC_SHARE:
-            levels = f", or --categorical {shlex.quote(name)} if the column holds levels"
-            reader.check("looks like numbers", levels)
-            note_codes(name, numbers, str(reader.zeros))
-            return self._accepted(reader, numbers)
-        dates = _dates(cells)
-        if dates is not None:
-            return dates
-        _note_odd_levels(reader)
-        return cells
-
-    def _read(self, name: str, cells: pa.ChunkedArray) -> tuple[NumberReader, pa.ChunkedArray]:
-        reader = NumberReader(name, self._delimiter)
-        return reader, reader.read(cells)
-
-    def _accepted(self, reader: NumberReader, numbers: pa.ChunkedArray) -> pa.ChunkedArray:
-        self._readers.append(reader)
-        check_decimal_marks(self._readers)
-        reader.note_markers()
-        return numbers
-
-
-def _note_odd_levels(reader: NumberReader) -> None:
-    """Note levels among which there are numbers, or markers of missing values."""
-    if reader.share > _MIXED_SHARE:
-        note(
-            f"column {reader.name!r}: {reader.n_numbers:,} of {reader.n_cells:,} cells are "
-            f"numbers, others are not ({reader.odd}); all count as levels"
-        )
-    elif reader.markers.count:
-        note(
-            f"column {reader.name!r}: {reader.markers.count:,} cells are levels like the others, "
-            f"though they may mean that a value is missing ({reader.markers}); "
-            f"{reader.markers.missing_options()} makes them so"
-        )
-
-
-def training_levels(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column that is asked to hold levels, named as Python writes integers and booleans."""
-    cells = empty_as_missing(cells)
-    truths = _truth_values(name, cells)
-    if truths is not None:
-        return truths
-    distinct = [text for text in pc.unique(cells).to_pylist() if text is not None]
-    if all(re.fullmatch(_INTEGER[1:-1], text) for text in distinct):
-        return pc.replace_substring_regex(cells, r"\.0+$", "")
-    return cells
 
 
 def as_classes(column: Any) -> Any:
@@ -331,12 +242,12 @@ def spelled_as(cells: Any, known: Iterable[str]) -> Any:
     """
     cells, known = empty_as_missing(cells), set(known)
     if known and known <= {"True", "False"}:
-        cells = _markers_as_missing(cells)
-        for word, value in _WORDS.items():
+        cells = markers_as_missing(cells)
+        for word, value in WORDS.items():
             cells = pc.if_else(pc.equal(cells, word), str(value), cells)
         return cells
     if known and all(re.fullmatch(r"-?(0|[1-9]\d*)", level) for level in known):
-        whole = pc.match_substring_regex(cells, _INTEGER)
+        whole = pc.match_substring_regex(cells, INTEGER)
         return pc.if_else(whole, pc.replace_substring_regex(cells, r"\.0+$", ""), cells)
     return cells
 
@@ -379,104 +290,54 @@ def empty_as_missing(cells: Any) -> Any:
     return pc.if_else(pc.equal(cells, ""), pa.scalar(None, cells.type), cells)
 
 
-def texts_as_missing(column: Any, missing: tuple[str, ...]) -> Any:
+def texts_as_missing(column: Any, missing: Iterable[str]) -> Any:
     """A column, of texts or of numbers, in which the values ``missing`` are missing."""
-    if not missing:
-        return column
+    for text in missing:
+        column, _ = text_as_missing(column, text)
+    return column
+
+
+def text_as_missing(column: Any, text: str) -> tuple[Any, bool]:
+    """A column in which one value is missing, and whether there is any such cell.
+
+    A number is meant however many zeros end it: -999 is also -999.0.
+    """
+    text = text.strip()
     if pa.types.is_string(column.type):
-        is_missing = _is_in(pc.utf8_trim_whitespace(column), {text.strip() for text in missing})
+        trimmed = pc.utf8_trim_whitespace(column)
+        number = re.fullmatch(r"([+-]?\d+)(?:\.(\d*))?", text)
+        if number is None:
+            is_missing = pc.equal(trimmed, text)
+        else:
+            decimals = (number[2] or "").rstrip("0")
+            rest = rf"\.{decimals}0*" if decimals else r"(\.0*)?"
+            is_missing = pc.match_substring_regex(trimmed, f"^{re.escape(number[1])}{rest}$")
     elif pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-        is_missing = _is_in(column.cast(pa.float64(), safe=False), _as_numbers(missing))
+        (value,) = NumberReader("", None).read(pa.array([text])).to_pylist()
+        if value is None:
+            return column, False
+        is_missing = pc.equal(column.cast(pa.float64(), safe=False), value)
     else:
-        return column
-    return pc.if_else(is_missing, pa.scalar(None, column.type), column)
-
-
-def _as_numbers(texts: tuple[str, ...]) -> list[float]:
-    reader = NumberReader("", None)
-    return [value for value in reader.read(pa.array(texts)).to_pylist() if value is not None]
+        return column, False
+    is_there = bool(pc.any(is_missing).as_py())
+    return pc.if_else(is_missing, pa.scalar(None, column.type), column), is_there
 
 
 def _is_in(column: Any, values: Iterable[Any]) -> Any:
     return pc.is_in(column, value_set=pa.array(list(values), column.type), skip_nulls=True)
 
 
-def _mask(values: Any) -> BoolArray:
+def mask_of(values: Any) -> BoolArray:
+    """Truth values as an array; what is missing is false."""
     mask: BoolArray = np.asarray(pc.fill_null(values, False))
     return mask
 
 
-def _truth_values(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """True and False if all cells are, empty ones and markers aside; else None."""
-    known = _markers_as_missing(cells)
-    distinct = pc.unique(known).to_pylist() if _first(known) in _WORDS else []
-    if not distinct or not {text for text in distinct if text is not None} <= _WORDS.keys():
-        return None
-    markers = Found()
-    markers.add(cells, _mask(pc.xor(pc.is_null(cells), pc.is_null(known))), 0)
-    if markers.count:
-        note(
-            f"column {name!r}: {markers.count:,} cells are neither true nor false and count as "
-            f"missing: {markers}"
-        )
-    return pc.equal(pc.utf8_lower(known), "true")
-
-
-def _markers_as_missing(cells: Any) -> Any:
+def markers_as_missing(cells: Any) -> Any:
+    """Cells in which the usual markers are missing values."""
     is_marker = _is_in(pc.utf8_lower(pc.utf8_trim_whitespace(cells)), MARKERS)
     return pc.if_else(is_marker, pa.scalar(None, pa.string()), cells)
 
 
-def _dates(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Dates and times as ISO 8601 writes them, markers aside."""
-    cells = _markers_as_missing(cells)
-    first = _first(cells)
-    for kind in _DATES if first is not None else ():
-        try:
-            pa.array([first]).cast(kind)
-            return cells.cast(kind)
-        except pa.ArrowException:
-            continue
-    return None
-
-
-def _first(cells: pa.ChunkedArray) -> str | None:
-    known = cells.drop_null().slice(0, 1)
-    return known[0].as_py() if len(known) else None
-
-
 def _short(text: str) -> str:
     return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}...")
-
-
-def note_codes(name: str, column: pa.ChunkedArray, zeros: str = "") -> None:
-    """Note whole numbers that look like codes: they are taken as amounts."""
-    if zeros:
-        why: str | None = f"some begin with a zero ({zeros})"
-    else:
-        why = _why_codes(name, np.asarray(column.drop_null()))
-    if why:
-        option = shlex.quote(name)
-        note(
-            f"column {name!r} is taken as numbers, but {why}: --categorical {option} makes its "
-            f"values levels, --exclude {option} leaves it out"
-        )
-
-
-def _why_codes(name: str, values: np.ndarray[Any, Any]) -> str | None:
-    if len(values) < _FEW_ROWS or not np.isfinite(values).all() or (values % 1).any():
-        return None
-    distinct = np.unique(values)
-    steps = np.diff(distinct)
-    if len(distinct) == len(values) and (steps == 1).all():
-        return "it numbers the rows"
-    words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower().replace("_", " ")
-    if len(distinct) > 2 and _CODE_NAME.search(words):
-        return "its name is that of a code"
-    digits = {len(str(int(abs(value)))) for value in distinct}
-    same_length = len(digits) == 1 and min(digits) >= 5 and distinct[0] > 0
-    if same_length and 2 * len(distinct) <= len(values) and len(distinct) >= 10:
-        step = np.gcd.reduce(steps.astype(np.int64)) if distinct[-1] < 2**53 else 1
-        if step == 1:
-            return f"whole numbers of {digits.pop()} digits that repeat may be codes"
-    return None

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from seplearn._numerals import count
 from seplearn.cli.cells import missing_option
-from seplearn.cli.lines import say
+from seplearn.cli.lines import say, say_json
 from seplearn.cli.tables import feature_batches, open_model
 from seplearn.cli.text import shortened, wrapped_table
 from seplearn.explain.drift import (
@@ -65,7 +63,7 @@ def check(
         raise ValueError(f"{table} has no rows")
     drift = drift_of(subject, total, psi=psi, unlike=unlike)
     if as_json:
-        click.echo(json.dumps(_as_json(drift)))
+        say_json(_as_json(drift))
     else:
         say(_text(drift))
     ctx.exit(1 if drift.has_drifted else 0)

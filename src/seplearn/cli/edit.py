@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from seplearn.cli.cells import missing_option
+from seplearn.cli.classes import class_views
 from seplearn.cli.lines import printable, say
 from seplearn.cli.parameters import directions
 from seplearn.cli.tables import (
@@ -66,11 +68,16 @@ _PLACE = "COLUMN[@STAGE]"
 )
 @click.option("--reason", required=True, help="Why; it is kept in the model.")
 @click.option("-o", "--output", required=True, help="The model file to write.")
+@click.option(
+    "--class", "label", metavar="LABEL",
+    help="Of a model of more than two classes: the class whose score is changed. --drop-feature "
+    "changes all.",
+)  # fmt: skip
 @offset_option
 @missing_option
 def edit(
     model: str, table: str | None, recalibrate: bool, target: str | None, reason: str, output: str,
-    offset: str | None, missing: tuple[str, ...], **changes: Any,
+    label: str | None, offset: str | None, missing: tuple[str, ...], **changes: Any,
 ) -> None:  # fmt: skip
     """Change MODEL by hand and write another one, which tells what was changed and why.
 
@@ -83,9 +90,11 @@ def edit(
     """  # noqa: D301
     check_output(output, (model, table))
     estimator = open_model(model, for_commands=False)
+    ((class_, _),) = [(None, None)] if label is None else class_views(estimator, label)
     session = estimator.edit()
-    _change_curves(session, changes)
-    _change_stages(session, changes["merge_stages"], changes["dropped_stages"])
+    with _option_of_class():
+        _change_curves(session, changes, class_)
+        _change_stages(session, changes["merge_stages"], changes["dropped_stages"], class_)
     if recalibrate and table is None:
         raise click.UsageError("--recalibrate needs TABLE, whose rows the scales are fitted to")
     rows = None
@@ -97,7 +106,8 @@ def edit(
             raise ValueError(
                 f"{table} must have the target, to fit scales to; --target names its column"
             )
-        session.recalibrate(rows.features, rows.y, offset=rows.offset)
+        with _option_of_class():
+            session.recalibrate(rows.features, rows.y, offset=rows.offset, class_=class_)
     edited: SeparationEstimator = session.apply(reason=reason)
     if rows is not None:
         say(str(session.effect(rows.features, rows.y, offset=rows.offset)))
@@ -106,31 +116,44 @@ def edit(
     say(f"wrote {output}, edited {n_edits} time{'s' if n_edits > 1 else ''}", err=True)
 
 
-def _change_curves(session: Edit, changes: dict[str, Any]) -> None:
+@contextmanager
+def _option_of_class() -> Iterator[None]:
+    """Errors name the option where Python has an argument."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith("class_ must be"):
+            raise
+        raise ValueError(f"--{str(error).replace('class_', 'class', 1)}") from error
+
+
+def _change_curves(session: Edit, changes: dict[str, Any], class_: Any) -> None:
+    if class_ is not None and changes["dropped_features"]:
+        raise click.UsageError(
+            "--drop-feature changes all classes and goes without --class; --flatten is for one"
+        )
     for column in changes["dropped_features"]:
         session.drop_feature(column)
     for place in changes["flatten"]:
-        column, stage = _place(place)
-        session.flatten(column, stage=stage)
+        session.flatten(**_place(place, session, class_))
     for place, low, high in changes["clip"]:
-        column, stage = _place(place)
         limits = tuple(None if end == "-" else _number("--clip", end) for end in (low, high))
-        session.clip(column, limits, stage=stage)
+        session.clip(limits=limits, **_place(place, session, class_))
     for place, share in changes["smooth"]:
-        column, stage = _place(place)
-        session.smooth(column, _number("--smooth", share), stage=stage)
+        session.smooth(share=_number("--smooth", share), **_place(place, session, class_))
     for place, level, like in changes["levels"]:
-        column, stage = _place(place)
-        session.set_level(column, level, like=like, stage=stage)
+        session.set_level(level=level, like=like, **_place(place, session, class_))
     for column, direction in (directions(changes["monotone"]) or {}).items():
         session.make_monotone(column, direction)
 
 
 def _change_stages(
-    session: Edit, merged: Sequence[tuple[int, int]], dropped: Sequence[int]
+    session: Edit, merged: Sequence[tuple[int, int]], dropped: Sequence[int], class_: Any
 ) -> None:
     """Merge and drop stages by the numbers they had at first."""
-    left = list(range(len(session.stage_names)))
+    if not (merged or dropped):
+        return
+    left = list(range(session.n_stages(class_)))
 
     def now(stage: int) -> int:
         if stage not in left:
@@ -138,19 +161,24 @@ def _change_stages(
         return left.index(stage)
 
     for first, second in merged:
-        session.merge_stages(now(first), now(second))
+        session.merge_stages(now(first), now(second), class_=class_)
         left.remove(max(first, second))
     for stage in dropped:
-        session.drop_stage(now(stage))
+        session.drop_stage(now(stage), class_=class_)
         left.remove(stage)
 
 
-def _place(text: str) -> tuple[str, int | str | None]:
-    """A column and a stage, or all of them."""
+def _place(text: str, session: Edit, class_: Any) -> dict[str, Any]:
+    """A column and a stage, or all of them, of the class that is meant."""
     column, _, stage = text.rpartition("@")
-    if column and stage == MAIN:
-        return column, stage
-    return (column, int(stage)) if column and stage.isdecimal() else (text, None)
+    of_class = {} if class_ is None else {"class_": class_}
+    if text in session.feature_names or not column:  # a column may have any name
+        return {"feature": text, **of_class}
+    if stage == MAIN:
+        return {"feature": column, "stage": MAIN, **of_class}
+    if stage.isdecimal():
+        return {"feature": column, "stage": int(stage), **of_class}
+    return {"feature": text, **of_class}
 
 
 def _number(option: str, text: str) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -14,7 +13,7 @@ from seplearn._numerals import count, percent
 from seplearn._rules import is_real
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
-from seplearn.cli.lines import printable, say
+from seplearn.cli.lines import printable, say, say_json
 from seplearn.cli.parameters import directions
 from seplearn.cli.tables import (
     one_row,
@@ -106,7 +105,7 @@ def explain(
     if as_json:
         plain = _as_json(local, shapley, changes, row)
         plain |= {"without_offset": None if added is None else added.name}
-        click.echo(json.dumps(plain | _probabilities(several, features)))
+        say_json(plain | _probabilities(several, features))
         return
     if several is None:
         _say_prediction(estimator, local, row)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import click
 import narwhals as nw
 
 from seplearn._files import replaced
-from seplearn.cli.lines import is_terminal, say
+from seplearn.cli.lines import is_terminal, note, say
 from seplearn.cli.tables import PIPE, TableWriter, check_output, open_model
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.export.source import LANGUAGES
@@ -93,13 +94,31 @@ def export(
     if as_onnx and output == PIPE and is_terminal(sys.stdout):
         raise click.UsageError("--onnx is not for a terminal: give -o, or a pipe")
     estimator = open_model(model)
+    _note_missing_texts(estimator)
     if as_onnx:
-        graph = estimator.to_onnx(explain=explain, missing_level=missing_level)
+        graph = _graph(estimator, explain, missing_level)
         _write(graph.SerializeToString(), output)
     elif scorecard:
         _write_scorecard(estimator, 1.0 if scale is None else scale, digits, output)
     else:
         _write(_text(estimator, source, dialect, table, keep, explain).encode(), output)
+
+
+def _note_missing_texts(estimator: SeparationEstimator) -> None:
+    """Remark on texts for missing values, which only commands know."""
+    texts = ", ".join(map(repr, estimator.missing_texts_))
+    if texts:
+        note(
+            f"in the training table {texts} meant that a value is missing; what is written does "
+            "not know that: values have to be missing where it is used"
+        )
+
+
+def _graph(estimator: SeparationEstimator, explain: bool, missing_level: str) -> Any:
+    try:
+        return estimator.to_onnx(explain=explain, missing_level=missing_level)
+    except ValueError as error:
+        raise ValueError(str(error).replace("missing_level", "--missing-level")) from error
 
 
 def _write_scorecard(

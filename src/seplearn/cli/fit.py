@@ -16,7 +16,6 @@ import numpy as np
 
 from seplearn._numerals import count
 from seplearn._params import CLASSIFIER_PARAMETERS
-from seplearn._spill import Spill
 from seplearn.cli.cells import (
     NumberReader,
     as_plain_text,
@@ -46,12 +45,13 @@ from seplearn.cli.training import (
     refused_dates_of,
     training_columns,
 )
+from seplearn.cli.training_files import open_training_files
 from seplearn.estimators.classifier import TSLClassifier, check_repeated
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.losses import LOSSES, SHAPES
 from seplearn.losses.links import LOG
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
-from seplearn.table.files import DATE, file_paths, open_files
+from seplearn.table.files import DATE, file_paths
 from seplearn.table.schema import OffsetColumn
 
 _LONGEST_DATE = 200
@@ -184,7 +184,7 @@ def fit(
         evaluation = _evaluated(model, data, share)
         _say_fit(model, "2 of 2: to all rows, for the model itself")
     data.fit(model, slice(None))
-    model.offset_column_ = roles.offset
+    model.offset_column_, model.missing_texts_ = roles.offset, roles.missing
     model.set_params(verbose=0)
     assert model.provenance_ is not None  # it was fitted here
     known = model.provenance_
@@ -256,17 +256,11 @@ def _fit_parts(
 ) -> None:
     """Fit a model to tables that are read part by part."""
     share = _share(validation)
-    if roles.missing:
-        raise ValueError(
-            "--missing is for a single table, whose cells are read as texts, got several, which "
-            "pyarrow reads part by part: let such cells be empty instead"
-        )
     if share and "validation" in _given({"validation": share}):
         raise ValueError(
             "--validation must be a table, or 0, where TABLE is several, got a share of their rows"
         )
-    with Spill() as spill:
-        files = open_files(list(tables), spill.path)
+    files = open_training_files(file_paths(list(tables)), roles)
     for option, names in roles.by_option.items():
         for name in names:
             files.check_column(option, name)
@@ -283,12 +277,11 @@ def _fit_parts(
     added: dict[str, Any] = (
         {} if roles.offset is None else {roles.offset.argument: roles.offset.name}
     )
-    model.fit_files(
-        list(tables), roles.target, sample_weight=roles.weight, features=features, **added
-    )
+    model.fit_files(files, roles.target, sample_weight=roles.weight, features=features, **added)
     model.set_params(verbose=0)
     assert model.provenance_ is not None  # it was fitted here
     model.provenance_ = replace(model.provenance_, **origin)
+    model.missing_texts_ = roles.missing
     if share is None:
         model.evaluation_ = _error_on(validation, model, roles, output)
     if output is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
@@ -28,6 +30,21 @@ def printable(text: str) -> str:
 def say(text: str, err: bool = False) -> None:
     """Print lines, whatever names of columns or levels are in them."""
     click.echo("\n".join(printable(line) for line in text.split("\n")), err=err)
+
+
+def say_json(value: Any) -> None:
+    """Print a JSON document, in which an infinite number is a text and one that is none null."""
+    click.echo(json.dumps(_in_json(value), allow_nan=False))
+
+
+def _in_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _in_json(own) for key, own in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_in_json(own) for own in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    return value
 
 
 def note(text: str) -> None:

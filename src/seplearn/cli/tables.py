@@ -40,7 +40,7 @@ from seplearn.table.schema import OffsetColumn
 
 PIPE = "-"
 _PIPE_NAME = "standard input"
-_LIBRARY = "pyarrow"  # whose tables commands read
+LIBRARY = "pyarrow"  # whose tables commands read
 _PARQUET = b"PAR1"
 _CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 _BATCH_ROWS = 1 << 16
@@ -239,7 +239,7 @@ def open_model(path: str, *, for_commands: bool = True) -> SeparationEstimator:
     try:
         estimator = load_model(path)
         if for_commands:
-            estimator._library = estimator._library or _LIBRARY
+            estimator._library = estimator._library or LIBRARY
         return estimator
     except FileNotFoundError as error:
         if path == PIPE:
@@ -351,6 +351,11 @@ class _Offsets(_NumberColumn):
             raise ValueError(f"{self._path}: {error}") from error
 
 
+def _all_missing(model: SeparationEstimator, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Texts that stand for missing values: as in the training table, and those given besides."""
+    return tuple(dict.fromkeys((*model.missing_texts_, *given)))
+
+
 class Batch(NamedTuple):
     """Rows of a table: the features in the model's order, columns to keep, offsets if any."""
 
@@ -367,6 +372,7 @@ def feature_batches(
     offset: OffsetColumn | None = None,
 ) -> Iterator[Batch]:
     """The rows of a table part by part."""
+    missing = _all_missing(model, missing)
     with opened(path) as table:
         features = _Features(model, table, path, missing)
         offsets = None if offset is None else _Offsets(offset, table, path, missing)
@@ -462,7 +468,7 @@ def one_row(
     model: SeparationEstimator, path: str, row: int, missing: tuple[str, ...] = ()
 ) -> pa.Table:
     """The features of one row, counted from zero; reading ends there."""
-    end = 0
+    missing, end = _all_missing(model, missing), 0
     with opened(path) as table:
         features = _Features(model, table, path, missing)
         for first, part in table.parts(features.columns_to_read(())):
@@ -498,7 +504,7 @@ def with_target(
     keep: str | None = None,
 ) -> Outcomes:
     """All rows of a table, and their target if it has one; and a column to ``keep``."""
-    name = target or model.target_name_
+    name, missing = target or model.target_name_, _all_missing(model, missing)
     with opened(path) as table:
         features = _Features(model, table, path, missing)
         known = target is not None or name in table.names

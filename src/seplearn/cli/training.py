@@ -13,17 +13,15 @@ import pyarrow.compute as pc
 
 from seplearn._numerals import count
 from seplearn.cli.cells import (
-    TrainingCells,
     as_classes,
     as_floats,
     as_plain_text,
     check_numbers,
-    note_codes,
-    texts_as_missing,
-    training_levels,
+    text_as_missing,
 )
 from seplearn.cli.lines import note
 from seplearn.cli.tables import check_columns, offsets_in, opened, read_columns
+from seplearn.cli.training_cells import Purpose, TrainingColumn, TrainingTable, note_codes
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.table.schema import OffsetColumn
@@ -74,6 +72,14 @@ class Roles:
     @property
     def no_features(self) -> list[str]:
         return [self.target, *self.numeric]
+
+    def purpose(self, name: str) -> Purpose:
+        """What a column of a CSV is read for."""
+        if name == self.target and self.task in ("auto", "classification"):
+            return "target" if self.task == "auto" else "classes"
+        if name in self.no_features:
+            return "numbers"
+        return "levels" if name in self.categorical else "feature"
 
 
 @dataclass
@@ -127,29 +133,41 @@ def read_training(path: str, roles: Roles) -> dict[str, pa.ChunkedArray]:
         check_columns(path, table.names, table.names)
         columns = read_columns(table, [n for n in table.names if n not in roles.exclude])
         delimiter = table.delimiter
-    cells = None if delimiter is None else TrainingCells(delimiter)
+    missing, table_cells = MissingTexts(roles.missing), TrainingTable()
     for name in columns:  # in place: the memory of a column's text is free before the next is read
-        column = texts_as_missing(as_plain_text(columns[name]), roles.missing)
+        column = missing.applied(as_plain_text(columns[name]))
         try:
-            columns[name] = (
-                _typed(name, column, roles) if cells is None else _cells(name, column, roles, cells)
-            )
+            if delimiter is None:
+                columns[name] = _typed(name, column, roles)
+                continue
+            cells = TrainingColumn(name, roles.purpose(name))
+            cells.begin(delimiter)
+            cells.look_at(column)
+            table_cells.decide(cells)
+            columns[name] = cells.read(column)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
+    missing.note_absent()
     return columns
 
 
-def _cells(name: str, column: Any, roles: Roles, cells: TrainingCells) -> Any:
-    """A column of a CSV."""
-    if name == roles.target and roles.task == "auto":
-        return cells.target(name, column)
-    if name == roles.target and roles.task == "classification":
-        return as_classes(training_levels(name, column))
-    if name in roles.no_features:
-        return cells.numbers(name, column)
-    if name in roles.categorical:
-        return training_levels(name, column)
-    return cells.feature(name, column)
+class MissingTexts:
+    """The values that ``--missing`` names, and which of them there are in a table."""
+
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        self._is_there = dict.fromkeys(texts, False)
+
+    def applied(self, column: Any) -> Any:
+        """A column in which they are missing."""
+        for text in self._is_there:
+            column, is_there = text_as_missing(column, text)
+            self._is_there[text] |= is_there
+        return column
+
+    def note_absent(self) -> None:
+        """Remark on values that no cell has: they may be spelled otherwise."""
+        for text in (text for text, is_there in self._is_there.items() if not is_there):
+            note(f"--missing {shlex.quote(text)}: no cell of the table has this text")
 
 
 def _typed(name: str, column: Any, roles: Roles) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any, NamedTuple, cast
 
@@ -26,7 +25,7 @@ from seplearn.cli.by_groups import (
 )
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
-from seplearn.cli.lines import is_terminal, note, printable, say
+from seplearn.cli.lines import is_terminal, note, printable, say, say_json
 from seplearn.cli.tables import (
     PIPE,
     Batch,
@@ -310,7 +309,7 @@ def evaluate(
     if as_json:
         more = {} if groups is None else {"groups": groups_as_json(groups)}
         more |= {} if calls is None else {"decisions": calls_as_json(calls)}
-        click.echo(json.dumps(result.to_plain() | more))
+        say_json(result.to_plain() | more)
         return
     say(f"{printable(name)}: {result}\n")
     if isinstance(result, ClassEvaluation):

@@ -219,7 +219,7 @@ class Edit:
                 "curves of either sign"
             )
         way = int(direction)
-        arguments = {"feature": self._names[j], "direction": way}
+        arguments = {"feature": self.feature_names[j], "direction": way}
         return self._change("make_monotone", arguments, None, lambda m: curves.monotone(m, j, way))
 
     def drop_stage(self, stage: Any, *, class_: Any = None) -> Edit:
@@ -377,7 +377,11 @@ class Edit:
     @property
     def stage_names(self) -> Any:
         """Names of the stages as they are now, by their numbers; of several classes for each."""
-        return self._model.stage_names(self._names)
+        return self._model.stage_names(self.feature_names)
+
+    def n_stages(self, class_: Any = None) -> int:
+        """How many stages there are now; of several classes of the one asked for."""
+        return len(self._one_sum("stage", class_).stages)
 
     def effect(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None
@@ -440,7 +444,8 @@ class Edit:
     # What a user names, as numbers.
 
     @property
-    def _names(self) -> tuple[str, ...]:
+    def feature_names(self) -> tuple[str, ...]:
+        """The features of the model; x0, x1, ... where the table had no names."""
         names: tuple[str, ...] = self._estimator._schema.labels
         return names
 
@@ -456,13 +461,15 @@ class Edit:
         axis = self._model.bins.axes[j]
         if not isinstance(axis, NumericAxis):
             rule = f"a feature of numbers for {operation}, which needs their order"
-            raise out_of_range("feature", rule, self._names[j])
+            raise out_of_range("feature", rule, self.feature_names[j])
         return axis
 
     def _level(self, j: int, argument: str, level: Any) -> int:
         axis = self._model.bins.axes[j]
         if not isinstance(axis, CategoricalAxis):
-            raise out_of_range("feature", "a feature of levels for set_level", self._names[j])
+            raise out_of_range(
+                "feature", "a feature of levels for set_level", self.feature_names[j]
+            )
         description = axis.describe()
         name = level_name(level)
         name = description.other_names.get(name, name)
@@ -531,7 +538,7 @@ class Edit:
             with_effects = [one for one in model.models if one.effects is not None]
             self._places(stage, (with_effects or model.models)[0])
             places = None
-        given = {"feature": self._names[feature], **arguments}
+        given = {"feature": self.feature_names[feature], **arguments}
         if is_number and places is not None:
             given["stage"] = places.stages[0]
         elif stage is not None:
@@ -586,7 +593,7 @@ class Edit:
                 way = "rise" if direction > 0 else "fall"
                 raise ValueError(
                     f"{operation} must keep monotonic_cst and earlier edits: predictions would no "
-                    f"longer only {way} with {self._names[j]!r}"
+                    f"longer only {way} with {self.feature_names[j]!r}"
                 )
             replicates = tuple(curves.monotone(r, j, direction) for r in after.replicates)
             after = replace(curves.monotone(after, j, direction), replicates=replicates)

@@ -63,6 +63,7 @@ class SeparationEstimator(BaseEstimator):
     model_: Any  # a SeparationModel, or ClassModels of more than two classes
     target_name_: str | None
     offset_column_: OffsetColumn | None
+    missing_texts_: tuple[str, ...]
     evaluation_: Any  # an Evaluation or None; ClassEvaluation of more than two classes
     fit_intercept: bool
     provenance_: Provenance | None
@@ -83,7 +84,7 @@ class SeparationEstimator(BaseEstimator):
             del self.feature_names_in_
         self._library, self._integer_labels = schema.library, schema.integer_labels
         self.target_name_ = schema.target
-        self.offset_column_ = schema.offset
+        self.offset_column_, self.missing_texts_ = schema.offset, schema.missing_texts
         self.evaluation_ = None
         self.provenance_ = provenance
         parameters = self.get_params(deep=False)
@@ -140,7 +141,10 @@ class SeparationEstimator(BaseEstimator):
         labels = getattr(self, "_integer_labels", None)
         features = None if names is None else tuple(names)
         offset = getattr(self, "offset_column_", None)
-        return Schema(self.n_features_in_, features, library, self.target_name_, labels, offset)
+        missing = getattr(self, "missing_texts_", ())
+        return Schema(
+            self.n_features_in_, features, library, self.target_name_, labels, offset, missing
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -122,6 +122,9 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
     offset_column_ : OffsetColumn or None
         The column that offsets come from, and whether it is an exposure, where the fit was told
         its name: by ``fit_files`` or the command line.
+    missing_texts_ : tuple of str
+        Texts that stand for missing values in the tables of the command line, by ``seplearn fit
+        --missing``. In Python missing values are NaN, None or NA.
 
     Examples
     --------

@@ -78,6 +78,7 @@ def merge(
     out: AnyEstimator = first._with_model(of_each(model, lambda one: with_edits(one, edits)), [])
     out.provenance_ = None  # of one of several fits it would be wrong
     numbered = [one._schema for one in given if one._schema.integer_labels is not None]
+    out.missing_texts_ = tuple(dict.fromkeys(text for one in given for text in one.missing_texts_))
     out._integer_labels = numbered[0].integer_labels if numbered else None
     if "monotonic_cst" in out.get_params(deep=False):
         out.set_params(monotonic_cst=_common_constraints(given))
@@ -114,8 +115,10 @@ def _must_agree(first: Any, other: Any) -> Iterable[tuple[str, Any, Any]]:
     yield "kind", type(first).__name__, type(other).__name__
     one, two = first._schema, other._schema
     yield "features in the same order", one.keys_beside(two), two.keys_beside(one)
+    axes = zip(one.labels, first.model_.bins.axes, other.model_.bins.axes, strict=True)
+    for name, own, theirs in axes:
+        yield f"kind of feature {name!r}", own.kind, theirs.kind
     for what, of in (
-        ("kinds of features", lambda one: tuple(axis.kind for axis in one.model_.bins.axes)),
         ("loss", lambda one: (one._loss_in_words, one.model_.link.name)),
         ("classes", lambda one: np.asarray(getattr(one, "classes_", ())).tolist()),
         ("class_weight", lambda one: getattr(one, "class_weight", None)),

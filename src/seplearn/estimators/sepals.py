@@ -89,6 +89,9 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
         Name of the target, when ``fit`` got a Series or a table.
     offset_column_ : None
         It takes no offsets.
+    missing_texts_ : tuple of str
+        Texts that stand for missing values in the tables of the command line, by ``seplearn fit
+        --missing``. In Python missing values are NaN, None or NA.
 
     Examples
     --------

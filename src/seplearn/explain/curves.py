@@ -77,7 +77,10 @@ class Curve(Explanation):
     bands: dict[str, FloatArray] = field(default_factory=dict)
 
     def _columns(self) -> dict[str, Any]:
-        """One row per bin; numeric bins have bounds, categorical ones a level."""
+        """One row per bin; numeric bins have bounds, categorical ones a level.
+
+        The meaning tells a level from the bins beside levels: rare, missing, unseen.
+        """
         n = self.axis.n_bins
         description = self.axis.describe()
         columns: dict[str, Any] = {
@@ -88,6 +91,7 @@ class Curve(Explanation):
             "lower": description.lower,
             "upper": description.upper,
             "level": description.labels if description.kind == "categorical" else [""] * n,
+            "meaning": list(description.meanings),
             "frequency": self.frequencies,
         }
         for part in PARTS:

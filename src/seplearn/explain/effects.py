@@ -77,6 +77,7 @@ class MainEffects(Explanation):
                 for one in descriptions
                 for label in one.labels
             ],
+            "meaning": [meaning for one in descriptions for meaning in one.meanings],
             "frequency": np.concatenate(self.frequencies),
             "effect": np.concatenate(self.values),
         }

@@ -195,11 +195,13 @@ class _Graph:
         return self.node("Mul", size, self.constant([float(product["sign"])]))
 
     def offset(self) -> str:
-        """The column that is added to the sum, or the log of it."""
+        """The column that is added to the sum, or the log of it; NaN where that is not finite."""
         own = self._plain["offset"]
         given = self.input(own["name"], self._type)
         number = self.node("Cast", given, to=self._onnx.TensorProto.DOUBLE)
-        return self.node("Log", number) if own["is_exposure"] else number
+        added = self.node("Log", number) if own["is_exposure"] else number
+        is_finite = self.node("LessOrEqual", self.node("Abs", added), self.constant([_LARGEST]))
+        return self.node("Where", is_finite, added, self.constant([math.nan]))
 
     def predict(self, totals: Sequence[str]) -> None:
         """The prediction, of a classifier label and probabilities."""

@@ -26,10 +26,12 @@ _MOST_FEATURES, _MOST_ROWS, _WIDEST = 20, 6, 40  # of a printed card, of a featu
 class ScorecardRow(NamedTuple):
     """The points of one range or level of a feature; ranges hold their lower end.
 
-    ``lower`` and ``upper`` are NaN for levels and missing values.
+    ``meaning`` is "range", "level", or what no range and no level is: "rare", "missing", "unseen"
+    (and "base" of the constant). ``lower`` and ``upper`` are NaN but for ranges.
     """
 
     feature: str
+    meaning: str
     range: str
     lower: float
     upper: float
@@ -47,7 +49,7 @@ class Scorecard:
     base : float
         What everybody starts with.
     rows : tuple of ScorecardRow
-        (feature, range, lower, upper, points), feature by feature.
+        (feature, meaning, range, lower, upper, points), feature by feature.
     score : str
         What the sum of points is, divided by ``scale``, in words.
     scale : float
@@ -94,7 +96,7 @@ class Scorecard:
 
     def frame(self) -> Any:
         """A data frame with a row per range or level; the base comes first, of no feature."""
-        base = ScorecardRow("", "(base)", math.nan, math.nan, self.base)
+        base = ScorecardRow("", "base", "(base)", math.nan, math.nan, self.base)
         columns = zip(*(base, *self.rows), strict=True)
         named = dict(zip(ScorecardRow._fields, map(list, columns), strict=True))
         return make_frame(named, self.library)
@@ -208,19 +210,24 @@ def _n_bins(feature: dict[str, Any]) -> int:
 def _rows(feature: dict[str, Any], points: Sequence[float]) -> list[ScorecardRow]:
     name, nothing = feature["name"], math.nan
     if feature["kind"] == "categorical":
-        labels = [*feature["levels"], "(rare)", "(missing)", "(unseen)"]
-        pairs = zip(labels, points, strict=True)
-        rows = [ScorecardRow(name, label, nothing, nothing, value) for label, value in pairs]
-        return [row for row in rows if feature["rare"] or row.range != "(rare)"]
+        meanings = [("level", level) for level in feature["levels"]]
+        meanings += [(other, f"({other})") for other in ("rare", "missing", "unseen")]
+        rows = [
+            ScorecardRow(name, meaning, label, nothing, nothing, value)
+            for (meaning, label), value in zip(meanings, points, strict=True)
+        ]
+        return [row for row in rows if feature["rare"] or row.meaning != "rare"]
     edges = [-math.inf, *(as_float(edge) for edge in feature["edges"]), math.inf]
     rows = []
     lower = edges[0]
     for b, upper in enumerate(edges[1:]):
         is_last = b == len(edges) - 2
         if is_last or points[b] != points[b + 1]:  # neighbours with the same points are one range
-            rows.append(ScorecardRow(name, _words(lower, upper), lower, upper, points[b]))
+            row = ScorecardRow(name, "range", _words(lower, upper), lower, upper, points[b])
+            rows.append(row)
             lower = upper
-    return [*rows, ScorecardRow(name, "(missing)", nothing, nothing, points[-1])]
+    missing = ScorecardRow(name, "missing", "(missing)", nothing, nothing, points[-1])
+    return [*rows, missing]
 
 
 def _words(lower: float, upper: float, text: Callable[[float], str] = repr) -> str:

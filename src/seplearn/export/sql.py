@@ -22,6 +22,7 @@ _SMALLEST_LOG = -708.0  # PostgreSQL refuses an exponential below the smallest n
 _LARGEST = 1.7976931348623157e308
 _POWERS_FROM = 10**15  # smaller whole numbers have all their digits in every database
 _WHOLE = re.compile("-?[0-9]+")
+_TRUTH_VALUES = ("False", "True")
 _TERMS_TOGETHER = 50  # SQLite refuses expressions that are nested deeper than 1000
 _RANGES_TOGETHER = 16
 # The table, in the innermost query: a name beside it is never taken for a text, as SQLite takes one
@@ -56,6 +57,8 @@ class Dialect:
     apart : str
         What ends a layer so that it is computed once: databases that put the expression of a
         column wherever its name stands would compute a sum as often as it is used.
+    as_number : str
+        A column as a number of the type ``number``.
     cut : str
         A text without some character at its end.
     whole : str
@@ -73,6 +76,7 @@ class Dialect:
     binary: str = ""
     ignores_case: bool = False
     apart: str = ""
+    as_number: str = "CAST({name} AS {number})"
     cut: str = "rtrim({}, '{}')"
     whole: str = "{}"
 
@@ -138,6 +142,9 @@ DIALECTS = {
         "REAL", "TEXT", "9e999", "min", "max",
         _with_zeros("char"), _NAME, binary=" COLLATE BINARY", ignores_case=True,
         apart=" LIMIT -1 OFFSET 0",
+        # A text is a number to SQLite whatever is in it: an empty one, or "NA", would be zero.
+        as_number="CASE WHEN typeof({name}) <> 'text' OR {name} GLOB '*[0-9]*' "
+        "THEN CAST({name} AS {number}) END",
         # The text of a number with a point has 15 digits, and an exponent if it has more.
         whole="CASE WHEN typeof({0}) = 'real' AND abs({0}) < 9e18 AND {0} = CAST({0} AS INTEGER) "
         "THEN CAST({0} AS INTEGER) ELSE {0} END",
@@ -282,10 +289,12 @@ def _values(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
     columns = []
     for j in _used(plain):
         feature = plain["features"][j]
-        kind = own.number if feature["kind"] == "numeric" else own.text
         name = own.identifier(feature["name"])
+        if feature["kind"] == "numeric":
+            columns.append((f"value_{j}", _number(name, own)))
+            continue
         is_whole = _are_whole(feature)
-        value = f"CAST({own.whole.format(name) if is_whole else name} AS {kind})"
+        value = f"CAST({own.whole.format(name) if is_whole else name} AS {own.text})"
         columns.append((f"value_{j}", _as_whole(value, own) if is_whole else value))
     offset = plain["offset"]
     if offset is not None:
@@ -293,11 +302,16 @@ def _values(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
     return columns
 
 
+def _number(name: str, own: Dialect) -> str:
+    return own.as_number.format(name=name, number=own.number)
+
+
 def _are_whole(feature: dict[str, Any]) -> bool:
     """Whether all levels are whole numbers, or truth values, which a column may have as numbers."""
     if feature["kind"] == "numeric":
         return False
-    return bool(feature["other_names"]) or all(map(_WHOLE.fullmatch, level_bins(feature)))
+    texts = level_bins(feature)
+    return all(text in _TRUTH_VALUES or _WHOLE.fullmatch(text) for text in texts)
 
 
 def _as_whole(text: str, own: Dialect) -> str:
@@ -311,7 +325,7 @@ def _offset(offset: dict[str, Any], own: Dialect) -> str:
 
     To DuckDB and PostgreSQL NaN is larger than every number.
     """
-    value = f"CAST({own.identifier(offset['name'])} AS {own.number})"
+    value = _number(own.identifier(offset["name"]), own)
     largest = own.real(_LARGEST)
     if offset["is_exposure"]:
         return f"CASE WHEN {value} > 0 AND {value} <= {largest} THEN ln({value}) END"
@@ -524,7 +538,7 @@ def _bins_of_texts(feature: dict[str, Any]) -> dict[str, int]:
     if not _are_whole(feature):
         return bins
     # Databases write truth values in small letters, and a float of 1e16 with a power of ten.
-    small = {level.lower(): bins[level] for level in feature["other_names"].values()}
+    small = {name.lower(): bins[name] for name in _TRUTH_VALUES if name in bins}
     numbers = [name for name in bins if _WHOLE.fullmatch(name)]
     large = {text: bins[name] for name in numbers for text in _with_a_power(int(name))}
     return bins | small | large | ({"-0": bins["0"]} if "0" in bins else {})

@@ -69,11 +69,12 @@ _SPREAD_ARRAYS = {  # of a model that knows how outcomes vary
 _LINK = "link"  # of a model whose sum is not the prediction itself
 _CLASSES = "classes"  # of a classifier
 _OFFSET = "offset"  # of a model whose offsets came from a column with a name
+_MISSING = "missing"  # of a model whose training table had texts for missing values
 _SUMS = "sums"  # of a classifier of more than two classes: constant, stages, main effects of each
 _EDITS = "edits"  # of a model that was changed after its fit
 _SPREAD = "spread"  # of a model that knows how outcomes vary: single numbers of it
 _PROVENANCE = "provenance"  # of a model whose fit is known
-_OPTIONAL = {_LINK, _CLASSES, _OFFSET, _SUMS, _EDITS, _SPREAD, _PROVENANCE}
+_OPTIONAL = {_LINK, _CLASSES, _OFFSET, _MISSING, _SUMS, _EDITS, _SPREAD, _PROVENANCE}
 _SPREAD_NUMBERS = ("constant", "least", "most")
 _LABELS = "integer_labels"  # of columns that were numbered, not named
 _LARGEST_LOG_FACTOR = 1500.0  # twice the log of the smallest factor that a fit makes
@@ -182,6 +183,8 @@ def _optional_header(stored: StoredModel) -> dict[str, Any]:
         header[_CLASSES] = plain_labels(stored.classes)
     if stored.schema.offset is not None:
         header[_OFFSET] = stored.schema.offset._asdict()
+    if stored.schema.missing_texts:
+        header[_MISSING] = list(stored.schema.missing_texts)
     if stored.model.edits:
         header[_EDITS] = [record.to_plain() for record in stored.model.edits]
     if stored.provenance is not None:
@@ -364,6 +367,9 @@ def _read_header(text: str) -> dict[str, Any]:
 def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> StoredModel:
     link, classes = header.pop(_LINK, IDENTITY.name), header.pop(_CLASSES, None)
     offset = _read_offset(header.pop(_OFFSET, None))
+    missing = header.pop(_MISSING, [])
+    is_listed = isinstance(missing, list) and all(type(text) is str for text in missing)
+    require(is_listed, "texts of missing values must be texts")
     sums = header.pop(_SUMS, None)
     edits = read_edits(header.pop(_EDITS, []))
     spread, provenance = header.pop(_SPREAD, None), header.pop(_PROVENANCE, None)
@@ -396,10 +402,10 @@ def _assemble(header: dict[str, Any], arrays: Arrays, all_texts: list[str]) -> S
     history = tuple(read_record(record, scalars) for record in header["history"])
     scalars.finish()
     require(type(header["estimator"]) is str, "name of the estimator")
-    kept = header["evaluation"]
+    kept, labels = header["evaluation"], _read_labels(arrays, bins.n_axes)
     return StoredModel(
         model,
-        Schema(bins.n_axes, names, library, target, _read_labels(arrays, bins.n_axes), offset),
+        Schema(bins.n_axes, names, library, target, labels, offset, tuple(missing)),
         history,
         read_parameters(header["params"]),
         header["estimator"],

@@ -87,5 +87,9 @@ def old_levels(axis: Axis, old: Axis) -> IntArray:
     places = {level: b for b, level in enumerate(old.levels)} | dict.fromkeys(old.rare, n)
     others = {other: places[level] for other, level in old.describe().other_names.items()}
     places = others | places
-    named = [places.get(level, n + 2) for level in axis.levels]
+    # A truth value may be 0 or 1 in a model that was merged with one of truth values.
+    other_name = {level: other for other, level in axis.describe().other_names.items()}
+    named = [
+        places.get(level, places.get(other_name.get(level, level), n + 2)) for level in axis.levels
+    ]
     return np.array([*named, n, n + 1, n + 2], dtype=np.int64)

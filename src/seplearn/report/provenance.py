@@ -23,6 +23,7 @@ def told_provenance(estimator: SeparationEstimator) -> list[tuple[str, str]]:
     lines = [
         ("Target", brief(estimator.target_name_ or "without a name")),
         *_of_the_fit(estimator),
+        *_missing_texts(estimator),
         ("Features used", _listed(used)),
         ("Features not used", _listed(unused)),
         ("Loss", estimator._loss_in_words),
@@ -67,6 +68,11 @@ def _of_the_fit(estimator: SeparationEstimator) -> list[tuple[str, str]]:
         ("Columns left out", _listed(list(own.excluded)) if own.excluded else None),
     )
     return lines + [(what, text) for what, text in optional if text is not None]
+
+
+def _missing_texts(estimator: SeparationEstimator) -> list[tuple[str, str]]:
+    texts = [repr(text) for text in estimator.missing_texts_]
+    return [("Texts for missing values", _listed(texts))] if texts else []
 
 
 def _features(estimator: SeparationEstimator) -> tuple[list[str], list[str]]:

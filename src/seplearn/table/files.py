@@ -14,6 +14,7 @@ from seplearn._errors import did_you_mean, wrong_type
 from seplearn.table.columns import FrameTable, open_table
 
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "ipc"}  # how files begin
+_CSV = "csv"
 _ROWS_READ = 1 << 16
 DATE = "date or time"
 _KINDS = (
@@ -33,7 +34,7 @@ class FilePart(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Source:
+class Source:
     """A file or another source of rows: its name, its columns, and how its rows are read."""
 
     name: str
@@ -52,7 +53,7 @@ class RowFiles:
         The data frame library in which explanations are to answer.
     """
 
-    def __init__(self, sources: list[_Source], library: str) -> None:
+    def __init__(self, sources: list[Source], library: str) -> None:
         self._sources, self.library = sources, library
         self.names: list[str] = list(sources[0].schema.names)
         self._types = self._common_types()
@@ -155,14 +156,16 @@ def open_files(source: Any, folder: Path) -> RowFiles:
         raise ModuleNotFoundError(
             "tables in files need the package pyarrow: pip install pyarrow"
         ) from error
+    if isinstance(source, RowFiles):
+        return source
     if isinstance(source, dataset.Dataset):
         return RowFiles(_of_dataset(source), "pyarrow")
     if type(source).__module__.startswith("polars") and hasattr(source, "sink_parquet"):
         path = folder / "rows.parquet"
         source.sink_parquet(path)
-        file = _of_file(path)
-        return RowFiles([_Source("the lazy frame", file.schema, file.read)], "polars")
-    return RowFiles([_of_file(path) for path in file_paths(source)], "pyarrow")
+        file = source_of_file(path)
+        return RowFiles([Source("the lazy frame", file.schema, file.read)], "polars")
+    return RowFiles([source_of_file(path) for path in file_paths(source)], "pyarrow")
 
 
 def file_paths(source: Any) -> list[Path]:
@@ -197,24 +200,37 @@ def _is_shown(path: Path, folder: Path) -> bool:
     return all(part[0] not in "._" for part in path.relative_to(folder).parts)
 
 
-def _of_file(path: Path) -> _Source:
+def is_csv(path: Path) -> bool:
+    """Whether a file is read as a CSV: it does not begin as other formats do."""
+    return _format(path) == _CSV
+
+
+def _format(path: Path) -> str:
+    with path.open("rb") as file:
+        head = file.read(max(map(len, _MAGIC)))
+    return next((own for start, own in _MAGIC.items() if head.startswith(start)), _CSV)
+
+
+def source_of_file(path: Path) -> Source:
+    """A file in one of the formats that pyarrow reads, of which a CSV has no types of its own."""
     import pyarrow as pa
-    from pyarrow import dataset
+    from pyarrow import csv, dataset
 
     try:
-        with path.open("rb") as file:
-            head = file.read(max(map(len, _MAGIC)))
-        kind = next((own for start, own in _MAGIC.items() if head.startswith(start)), "csv")
+        kind: Any = _format(path)
+        if kind == _CSV:  # a text that is empty is missing, as a number is
+            options = csv.ConvertOptions(strings_can_be_null=True)
+            kind = dataset.CsvFileFormat(convert_options=options)
         (fragment,) = dataset.dataset(str(path), format=kind).get_fragments()
         read = partial(_read_parquet, path) if kind == "parquet" else _reader(fragment, None)
-        return _Source(str(path), fragment.physical_schema, read)
+        return Source(str(path), fragment.physical_schema, read)
     except UnicodeEncodeError as error:
         raise ValueError(f"files must have names in UTF-8, got {str(path)!r}") from error
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} cannot be read as a table: {error}") from error
 
 
-def _of_dataset(source: Any) -> list[_Source]:
+def _of_dataset(source: Any) -> list[Source]:
     """The fragments of a dataset, each with all columns of it: partitions add some by their path.
 
     A dataset that filters or computes columns does so as a whole.
@@ -222,7 +238,7 @@ def _of_dataset(source: Any) -> list[_Source]:
     try:
         fragments = list(source.get_fragments())
     except ValueError:
-        return [_Source("the dataset", source.schema, lambda names: _scan(source, names))]
+        return [Source("the dataset", source.schema, lambda names: _scan(source, names))]
     if not fragments:
         raise ValueError("files must have rows, got a dataset without any file")
     sources = []
@@ -238,7 +254,7 @@ def _of_dataset(source: Any) -> list[_Source]:
         import pyarrow as pa
 
         schema = pa.schema([schema.field(name) for name in order])
-        sources.append(_Source(name, schema, _reader(fragment, source.schema)))
+        sources.append(Source(name, schema, _reader(fragment, source.schema)))
     return sources
 
 

@@ -42,6 +42,8 @@ class Schema:
         The labels of the columns of a frame that numbers them instead of naming them.
     offset : OffsetColumn or None
         Where offsets come from, if they came from a column with a name.
+    missing_texts : tuple of str
+        Texts that stand for missing values in files of tables, such as -999.
     """
 
     n_features: int
@@ -50,6 +52,7 @@ class Schema:
     target: str | None = None
     integer_labels: tuple[int, ...] | None = None
     offset: OffsetColumn | None = None
+    missing_texts: tuple[str, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:

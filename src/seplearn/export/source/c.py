@@ -58,7 +58,7 @@ typedef struct {
 } seplearn_sum;
 """
 
-_FUNCTIONS = """
+_NUMBERS = """
 /* The number of edges at or below a value; missing values have the bin after those. */
 static int bin_of_number(const double *edges, int n_edges, double value)
 {
@@ -74,7 +74,9 @@ static int bin_of_number(const double *edges, int n_edges, double value)
     }
     return low;
 }
+"""
 
+_LEVELS = """
 static int compare_levels(const void *text, const void *level)
 {
     return strcmp((const char *)text, ((const seplearn_level *)level)->name);
@@ -90,7 +92,9 @@ static int bin_of_level(const seplearn_level *levels, int n_names, int n_levels,
         : bsearch(text, levels, (size_t)n_names, sizeof(seplearn_level), compare_levels);
     return found == NULL ? n_levels + 2 : found->bin;
 }
+"""
 
+_PRODUCTS = """
 static double value_of_product(const seplearn_product *product, const int *bins)
 {
     double sign = product->sign, log_size = 0.0;
@@ -135,6 +139,13 @@ static double sum_of_row(const struct row *row, double *parts)
     find_bins(row, bins);
     return sum_of_bins(&sums[0], bins, parts);
 }
+
+/* The sum for a row with its offset; NAN where that is not a finite number. */
+static double whole_sum(const struct row *row, double offset)
+{
+    double parts[N_PARTS + 1];
+    return isfinite(offset) ? sum_of_row(row, parts) + offset : NAN;
+}
 """
 
 _PREDICT = {
@@ -142,16 +153,14 @@ _PREDICT = {
 /* The prediction for a row; offset is added, 0 if there is none. */
 double predict(const struct row *row, double offset)
 {
-    double parts[N_PARTS + 1];
-    return sum_of_row(row, parts) + offset;
+    return whole_sum(row, offset);
 }
 """,
     "log": """
 /* The prediction for a row; offset (of an exposure its log, or 0) is added to the log of it. */
 double predict(const struct row *row, double offset)
 {
-    double parts[N_PARTS + 1];
-    double sum = sum_of_row(row, parts) + offset;
+    double sum = whole_sum(row, offset);
     return isnan(sum) ? sum : exp(fmin(fmax(sum, -LARGEST_SUM), LARGEST_SUM));
 }
 """,
@@ -170,17 +179,16 @@ static double probability(double log_odds)
  * added to the log-odds. */
 void predict_proba(const struct row *row, double offset, double probabilities[2])
 {
-    double parts[N_PARTS + 1];
-    double log_odds = sum_of_row(row, parts) + offset;
+    double log_odds = whole_sum(row, offset);
     probabilities[0] = probability(-log_odds);
     probabilities[1] = probability(log_odds);
 }
 
-/* The likelier class, as its place in class_names. */
+/* The likelier class, as its place in class_names; -1 if the offset is not a finite number. */
 int predict(const struct row *row, double offset)
 {
-    double parts[N_PARTS + 1];
-    return sum_of_row(row, parts) + offset > 0.0;
+    double log_odds = whole_sum(row, offset);
+    return isnan(log_odds) ? -1 : log_odds > 0.0;
 }
 """,
     "softmax": """
@@ -259,7 +267,9 @@ def c_source(plain: dict[str, Any], explain: bool) -> str:
     if plain["classes"] is not None:
         labels = [_text(str(label)) for label in plain["classes"]]
         parts.append(listed(labels, "const char *const class_names[] = {", "};"))
-    text = "\n".join(parts) + "\n" + _FUNCTIONS + _find_bins(plain["features"], fields) + _SUM
+    kinds = {feature["kind"] for feature in plain["features"]}  # unused functions are warned of
+    used = _NUMBERS * ("numeric" in kinds) + _LEVELS * ("categorical" in kinds) + _PRODUCTS
+    text = "\n".join(parts) + "\n" + used + _find_bins(plain["features"], fields) + _SUM
     has_classes = len(plain["sums"]) > 1
     text += ("" if has_classes else _ONE_SUM) + _PREDICT[plain["link"]]
     if not explain:

@@ -84,19 +84,26 @@ function sumsOf(row) {
 }
 """
 
+_ONE_SUM = """
+function sumOf(row, offset) {
+  if (!Number.isFinite(offset)) throw new RangeError(`offset must be finite, got ${offset}`);
+  return sumsOf(row)[0] + offset;
+}
+"""
+
 _ROW = "// The prediction for a row, an object of names of features to values; null is missing."
 _PREDICT = {
     "identity": f"""
 {_ROW}
 export function predict(row, offset = 0) {{
-  return sumsOf(row)[0] + offset;
+  return sumOf(row, offset);
 }}
 """,
     "log": f"""
 {_ROW}
 // offset is added to the log of the prediction: the log of an exposure, say.
 export function predict(row, offset = 0) {{
-  return Math.exp(Math.min(Math.max(sumsOf(row)[0] + offset, -LARGEST_SUM), LARGEST_SUM));
+  return Math.exp(Math.min(Math.max(sumOf(row, offset), -LARGEST_SUM), LARGEST_SUM));
 }}
 """,
     "logit": """
@@ -108,13 +115,13 @@ function probability(logOdds) {
 
 // The probability of every class, in the order of CLASSES; offset is added to the log-odds.
 export function predictProba(row, offset = 0) {
-  const logOdds = sumsOf(row)[0] + offset;
+  const logOdds = sumOf(row, offset);
   return [probability(-logOdds), probability(logOdds)];
 }
 
 // The likelier class for a row, an object of names of features to values; null is missing.
 export function predict(row, offset = 0) {
-  return sumsOf(row)[0] + offset > 0 ? CLASSES[1] : CLASSES[0];
+  return sumOf(row, offset) > 0 ? CLASSES[1] : CLASSES[0];
 }
 """,
     "softmax": """
@@ -182,7 +189,8 @@ def javascript_source(plain: dict[str, Any], explain: bool) -> str:
     ]
     if plain["classes"] is not None:
         parts.append(f"export const CLASSES = {json.dumps(plain['classes'])};")
-    text = "\n".join([*parts, ""]) + _FUNCTIONS + _PREDICT[plain["link"]]
+    one_sum = _ONE_SUM if len(plain["sums"]) == 1 else ""
+    text = "\n".join([*parts, ""]) + _FUNCTIONS + one_sum + _PREDICT[plain["link"]]
     if not explain:
         return text
     return text + _EXPLAIN_SUM + (_EXPLAIN if len(plain["sums"]) == 1 else _EXPLAIN_CLASSES)

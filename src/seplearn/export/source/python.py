@@ -11,7 +11,7 @@ from seplearn.model.stage import LARGEST_LOG
 
 _IMPORTS = """
 from bisect import bisect_right
-from math import exp, inf
+from math import exp, inf, isfinite
 from numbers import Integral
 """
 
@@ -88,12 +88,20 @@ def _sums(row):
     return [_total(terms, *_parts(terms, bins)) for terms in SUMS]
 '''
 
+_ONE_SUM = """
+
+def _sum(row, offset):
+    if not isfinite(offset):
+        raise ValueError(f"offset must be a finite number, got {offset!r}")
+    return _sums(row)[0] + offset
+"""
+
 _PREDICT = {
     "identity": '''
 
 def predict(row, offset=0.0):
     """The prediction for a row, a mapping of names of features to values; None is missing."""
-    return _sums(row)[0] + offset
+    return _sum(row, offset)
 ''',
     "log": '''
 
@@ -102,7 +110,7 @@ def predict(row, offset=0.0):
 
     ``offset`` is added to the log of the prediction: the log of an exposure, say.
     """
-    return exp(min(max(_sums(row)[0] + offset, -LARGEST_SUM), LARGEST_SUM))
+    return exp(min(max(_sum(row, offset), -LARGEST_SUM), LARGEST_SUM))
 ''',
     "logit": '''
 
@@ -115,13 +123,13 @@ def _probability(log_odds):
 
 def predict_proba(row, offset=0.0):
     """The probability of every class, in the order of CLASSES; offset is added to the log-odds."""
-    log_odds = _sums(row)[0] + offset
+    log_odds = _sum(row, offset)
     return [_probability(-log_odds), _probability(log_odds)]
 
 
 def predict(row, offset=0.0):
     """The likelier class for a row, a mapping of names of features to values; None is missing."""
-    return CLASSES[1] if _sums(row)[0] + offset > 0.0 else CLASSES[0]
+    return CLASSES[1] if _sum(row, offset) > 0.0 else CLASSES[0]
 ''',
     "softmax": '''
 
@@ -191,7 +199,8 @@ def python_source(plain: dict[str, Any], explain: bool) -> str:
     ]
     if plain["classes"] is not None:
         data.append(f"CLASSES = {_literal(plain['classes'])}")
-    parts = [head, _IMPORTS, "\n".join(data), _FUNCTIONS, _PREDICT[plain["link"]]]
+    one_sum = [_ONE_SUM] * (len(plain["sums"]) == 1)
+    parts = [head, _IMPORTS, "\n".join(data), _FUNCTIONS, *one_sum, _PREDICT[plain["link"]]]
     text = "\n".join([*parts[:3], ""]) + "".join(parts[3:])
     if not explain:
         return text
