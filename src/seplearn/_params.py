@@ -72,9 +72,10 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "Whether features have curves of their own beside the stages, added to the prediction "
         "and refined together with them. True: they come first, and stages see what they leave. "
         "False: none, as in the paper. 'auto': True if rows held out, as ``early_stopping`` says, "
-        "are predicted clearly better so; with a log link (counts, amounts, totals) unless they "
-        "are predicted clearly better without; for two classes wherever the number of stages is "
-        "chosen. Else only stages of a single feature become such curves, and with "
+        "are predicted clearly better so, or no worse without any stage; with a log link (counts, "
+        "amounts, totals) unless they are predicted clearly better without; for two classes "
+        "wherever the number of stages is chosen. Else only stages of a single feature become such "
+        "curves, and with "
         "``fit_intercept=False`` none. Needs ``refine='joint'``.",
     ),
     Parameter(

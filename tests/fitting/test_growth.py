@@ -405,6 +405,19 @@ def test_a_form_is_preferred_unless_the_other_is_clearly_better(better, taken):
     assert jointly._better(pair, prefers_effects=True) is pair[1 - taken]
 
 
+@pytest.mark.parametrize(("better", "is_sum"), [(-0.01, False), (0.0, True), (0.01, True)])
+def test_a_sum_of_single_features_is_taken_where_it_predicts_no_worse(better, is_sum):
+    constant = ROWS + 9.0
+    products = growth_of(False, constant, ROWS + better + SPREAD)
+    for with_more in (False, True):
+        sizes = [constant, ROWS] if with_more else [ROWS]
+        pair = [products, growth_of(True, *sizes)]
+        assert jointly._better(pair, prefers_effects=False) is pair[is_sum and not with_more]
+    nothing = growth_of(False, ROWS + 0.2 + SPREAD)
+    pair = [nothing, growth_of(True, ROWS)]
+    assert jointly._better(pair, prefers_effects=False) is nothing  # a constant is simpler still
+
+
 @pytest.mark.parametrize(("loss", "prefers"), [("poisson", True), ("squared_error", False)])
 def test_main_effects_are_preferred_for_rates(loss, prefers, monkeypatch):
     asked = []

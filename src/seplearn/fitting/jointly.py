@@ -97,10 +97,16 @@ def fit_joint(
 
 
 def _better(growths: list[Growth], prefers_effects: bool) -> Growth:
-    """Products alone, or the form with main effects, unless the other predicts clearly better."""
+    """Products alone, or the form with main effects, unless the other predicts clearly better.
+
+    Or as well by main effects alone: a sum of single features is the simplest form to read.
+    """
     better, *rivals = reversed(growths) if prefers_effects else growths
     for other in rivals:
-        if other.path.is_clearly_better(better.path):
+        is_sum = other.main_effects and other.path.chosen == 0 < better.path.chosen
+        if other.path.is_clearly_better(better.path) or (
+            is_sum and other.path.loses_no_more(better.path)
+        ):
             better = other
     return better
 

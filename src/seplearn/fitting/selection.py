@@ -159,6 +159,10 @@ class ErrorPath:
         """
         return other._exceeds(other.chosen, self, self.chosen, math.inf)
 
+    def loses_no_more(self, other: ErrorPath) -> bool:
+        """Whether the loss of the chosen size is that of another's or smaller."""
+        return self.losses[self.chosen] <= other.losses[other.chosen]
+
     def _exceeds(self, size: int, other: ErrorPath, other_size: int, most: float) -> bool:
         """Whether the loss is larger by more than a standard error or ``most``; or by far."""
         difference, error = self.difference(size, other, other_size)
