@@ -136,3 +136,48 @@ def test_multiples_are_round_and_enough():
     assert np.exp(ticks_between(-5.0, 5.0)).round(9).tolist() == [0.01, 0.1, 1.0, 10.0, 100.0]
     narrow = np.exp(ticks_between(np.log(0.62), np.log(1.05)))
     assert narrow.round(9).tolist() == [0.7, 0.8, 0.9, 1.0]
+
+
+@pytest.fixture(scope="module")
+def of_three(table):
+    X, *_ = table
+    rng = np.random.default_rng(3)
+    scores = np.column_stack(
+        [np.zeros(len(X)), np.nan_to_num(X.iloc[:, 0]), rng.normal(size=len(X))]
+    )
+    return TSLClassifier(
+        n_stages=2, early_stopping=False, n_bootstrap=3, main_effects=True, random_state=0
+    ).fit(X, np.array(["b", "a", "c"])[scores.argmax(axis=1)])
+
+
+def test_probabilities_of_several_classes_are_those_of_edited_rows(table, of_three, monkeypatch):
+    X, *_ = table
+    for name in X.columns:
+        result = explain.response(of_three, name, background=X)
+        assert result.classes == of_three.classes_.tolist()
+        values = result.axis.describe().values
+        for b in range(0, len(values) - 1, 7):
+            if result.axis.describe().meanings[b] in ("range", "level"):
+                edited = of_three.predict_proba(X.assign(**{name: values[b]}))
+                np.testing.assert_allclose(result.average[:, b], edited.mean(axis=0), rtol=1e-9)
+        np.testing.assert_allclose(result.average.sum(axis=0), 1.0, rtol=1e-9)
+        np.testing.assert_allclose(result.mean, of_three.predict_proba(X).mean(axis=0), rtol=1e-9)
+        assert result.average_band.shape == (2, *result.average.shape)
+        monkeypatch.setattr("seplearn.explain.class_response._CELLS", 100)
+        parts = explain.response(of_three, name, background=X)
+        np.testing.assert_allclose(parts.average, result.average, rtol=1e-9)
+        monkeypatch.undo()
+
+
+def test_several_classes_are_drawn_one_upon_the_other(table, of_three):
+    X, *_ = table
+    result = explain.response(of_three, X.columns[0])
+    (panel,) = result.plot().axes
+    assert panel.get_ylim() == (0.0, 1.0)
+    told = [text.get_text() for text in panel.get_legend().get_texts()]
+    assert told == [str(label) for label in of_three.classes_[::-1]]
+    assert f"probability of {of_three.classes_[0]}_lower" in result.frame()
+    with pytest.raises(ValueError, match="base must not be given: odds are of two classes"):
+        explain.response(of_three, 0, base=0.0)
+    with pytest.raises(ValueError, match="no probability by itself; give the classifier"):
+        explain.response(of_three.for_class("a"), 0)

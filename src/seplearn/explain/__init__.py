@@ -7,6 +7,7 @@ by name or by position.
 
 from seplearn.explain.bags import BagCurves, bags
 from seplearn.explain.card import FeatureCard, Partner, card
+from seplearn.explain.class_response import ClassResponse
 from seplearn.explain.compare import Comparison, compare
 from seplearn.explain.counterfactual import Change, Counterfactual, counterfactual
 from seplearn.explain.curves import Curve, StageCurves, curves
@@ -36,6 +37,7 @@ from seplearn.explain.tilt import Flip, TiltDiagnostics, tilt
 __all__ = [
     "BagCurves",
     "Change",
+    "ClassResponse",
     "Comparison",
     "Counterfactual",
     "Curve",

@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn._rules import check_level
+from seplearn.explain.class_response import ClassResponse, class_response_of
 from seplearn.explain.dependence import dependence_on
 from seplearn.explain.ice import sums_along
 from seplearn.explain.result import Explanation, band_of, distinct_names
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses.links import LARGEST_LOG, SOFTMAX
+from seplearn.model.classes import ClassModels
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
 from seplearn.table.binning import Axis
@@ -99,12 +101,13 @@ class Response(Explanation):
 
 def response(
     model: Any, feature: Any, *, base: Any = None, background: Any = None, level: float = 0.9
-) -> Response:
+) -> Response | ClassResponse:
     """What one feature does to probabilities, rates or amounts, and to odds.
 
     All other explanations are of the sum of curves: of log-odds, or of the log of a prediction.
     This one is on the scale of predictions: probabilities averaged over rows, and odds ratios or
-    relativities, the exponentials of differences of the sum.
+    relativities, the exponentials of differences of the sum. Of more than two classes it has the
+    mean probabilities of all of them.
 
     Parameters
     ----------
@@ -114,6 +117,7 @@ def response(
         Name or position.
     base : value of the feature, optional
         Where the odds ratio or relativity is one. By default it is one at the mean of the sum.
+        More than two classes have none.
     background : table, optional
         Rows to average over. By default the reference rows kept in the model.
     level : float
@@ -130,11 +134,14 @@ def response(
     >>> response.axis.levels[int(np.argmax(response.factor))]
     'city'
     """
+    models = getattr(model, "model_", None)
+    if isinstance(models, ClassModels):
+        return _of_several_classes(model, models, feature, base, background, level)
     subject = Subject.of(model)
     if subject.model.link is SOFTMAX:
         raise ValueError(
-            f"model is the {subject.quantity}, which is no probability by itself; give "
-            "for_class(label, against=another) of the classifier"
+            f"model is the {subject.quantity}, which is no probability by itself; give the "
+            "classifier, or for_class(label, against=another) of it for odds"
         )
     j = subject.feature(feature)
     level = check_level(level)
@@ -146,6 +153,26 @@ def response(
             f"base must not be given: predictions of this model are sums, got {base!r}"
         )
     return response_of(subject, j, rows, level, at)
+
+
+def _of_several_classes(
+    classifier: Any,
+    models: ClassModels,
+    feature: Any,
+    base: Any,
+    background: Any,
+    level: float,
+) -> ClassResponse:
+    """Mean probabilities of all classes."""
+    if base is not None:
+        raise ValueError(
+            "base must not be given: odds are of two classes, for_class(label, against=another), "
+            f"got {base!r} for more"
+        )
+    subject = Subject.of_any(classifier)
+    j, level = subject.feature(feature), check_level(level)
+    rows, labels = subject.rows(background), classifier.classes_.tolist()
+    return class_response_of(models, subject, labels, j, rows, level)
 
 
 def response_of(

@@ -6,6 +6,7 @@ new figure; none touches pyplot or its settings. ``explanation.plot(...)`` calls
 
 from seplearn.plots.bags import plot_bags
 from seplearn.plots.card import plot_card
+from seplearn.plots.class_response import plot_class_response
 from seplearn.plots.compare import plot_comparison
 from seplearn.plots.counterfactual import plot_counterfactual
 from seplearn.plots.curves import plot_curve, plot_curves
@@ -40,6 +41,7 @@ __all__ = [
     "plot_bags",
     "plot_calibration",
     "plot_card",
+    "plot_class_response",
     "plot_comparison",
     "plot_confusion",
     "plot_counterfactual",
