@@ -548,6 +548,9 @@ def test_an_exposure_that_is_not_a_log_is_warned_of(insured):
     seen = np.random.default_rng(2).poisson(hours)
     model.fit(X, seen, offset=np.log(hours))
     model.fit(X, 1000 * seen, offset=np.log(1000.0 * hours))
+    for power in (0.3, 0.5, 0.77):  # of a log too, rates may fall with the size of the exposure
+        logs = np.random.default_rng(3).uniform(0.7, 8.0, len(y))
+        model.fit(X, np.random.default_rng(4).poisson(np.exp(power * logs)), offset=logs)
     for exposure in (hours, 100.0 * hours):
         with pytest.warns(UserWarning, match=r"a factor of exp\(.*give its log"):
             model.fit(X, seen, offset=exposure)

@@ -179,6 +179,14 @@ def test_on_the_command_line(model, rows, tmp_path):
     told = json.loads(run(*call, "--by", "group", "--threshold", "0.3", "--json").stdout)
     assert [one["called"] for one in told["decisions"]["groups"]] == expected.called.tolist()
     assert told["decisions"]["overall"] == expected.overall
+    odd = json.loads(run(*call, "--threshold", "0.333", "--json").stdout)["confusion"]
+    called = model.predict_proba(X.drop(columns="group"))[:, 1] > 0.333
+    actual = y == "risky"
+    cells = (called & actual, called & ~actual, ~called & actual, ~called & ~actual)
+    assert list(odd.values()) == [0.333, *(int(cell.sum()) for cell in cells)]
+    text = run(*call, "--threshold", "0.333").stdout
+    assert "At a threshold of 0.333 (risky):" in text
+    assert {str(int(cell.sum())) for cell in cells} < set(text.split())
     counts = model.evaluate(X.drop(columns="group"), y).confusion(0.3)
     confusion = run(*call, "--threshold", "0.3").stdout.split("called good")[1].split()
     assert {str(counts.hits), str(counts.misses)} < set(confusion)
@@ -187,3 +195,29 @@ def test_on_the_command_line(model, rows, tmp_path):
     call = ["evaluate", tmp_path / "n.tsl", tmp_path / "t.csv", "--target", "number"]
     refused = run(*call, "--threshold", "0.3")
     assert "--threshold is for models of two classes" in refused.stderr
+
+
+def test_groups_that_are_called_alike_are_told_by_their_own_share(model, rows):
+    X, _ = rows
+    often = X.assign(group=np.where(model.predict(X.drop(columns="group")) == "risky", "few", "a"))
+    few = np.flatnonzero(often["group"] == "few")[:4]
+    own = pd.concat([often[often["group"] == "a"], often.iloc[few]])
+    own.loc[own.index[:50], "group"] = "b"
+    told = explain.decisions(model, own, by="group").sentence
+    assert told.endswith("; 0 % in every group of 5 rows or more.")
+
+
+def test_the_largest_groups_are_drawn_and_the_others_counted(model, rows):
+    X, y = rows
+    groups = np.array([f"group {k:02d}" for k in range(40)])[np.arange(len(X)) % 40]
+    groups[:300] = "zz"
+    found = explain.decisions(model, X.drop(columns="group"), y, by=groups)
+    figure = found.plot()
+    figure.canvas.draw()
+    panel = figure.axes[0]
+    assert panel.get_xlabel() == "11 smaller groups not shown"
+    drawn = [text.get_text() for text in panel.get_yticklabels()]
+    assert len(drawn) == 30
+    assert drawn[-1].startswith("zz (")
+    ticks = [text.get_text() for text in panel.get_xticklabels()]
+    assert len(set(ticks)) == len(ticks)

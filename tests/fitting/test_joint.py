@@ -249,6 +249,7 @@ def test_constraints_that_contradict_are_refused():
 
     refused(r"for columns among \['x', 'level'\], got 'q'", monotonic_cst={"q": 1})
     refused("0 for column 'level', which holds levels, got 1", monotonic_cst={"level": 1})
+    refused("one direction for column 'x', got", monotonic_cst={"x": 1, 0: -1})
     refused("1 .increasing., -1 .decreasing. or 0 .free., got 2", monotonic_cst={"x": 2})
     refused("as long as there are features .2.", monotonic_cst=[1])
     refused("monotonic_cst must be None, a dict", TypeError, monotonic_cst="x")

@@ -18,7 +18,9 @@ def tick_texts(axis):
     return [label.get_text() for label in axis.get_ticklabels() if label.get_text()]
 
 
-@pytest.mark.parametrize(("low", "high"), [(5_430_000, 5_430_040), (1e9, 1e9 + 3), (0.2, 0.9)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(5_430_000, 5_430_040), (1e9, 1e9 + 3), (-1e6 - 2, -1e6), (0.2, 0.9)]
+)
 def test_ticks_differ_and_with_what_they_share_are_the_numbers(low, high):
     axes, figure = panels(None, 1, 1, (4.0, 3.0))
     axes[0, 0].plot([low, high], [0.0, 1.0])
@@ -26,13 +28,20 @@ def test_ticks_differ_and_with_what_they_share_are_the_numbers(low, high):
     axis = axes[0, 0].xaxis
     texts = tick_texts(axis)
     assert len(set(texts)) == len(texts) >= 3
-    shared = float(axis.get_major_formatter().get_offset().replace("+ ", "") or 0.0)
-    assert (shared != 0.0) == (low > 1e6)
+    told = axis.get_major_formatter().get_offset()
+    shared = float(told.replace("+ ", "").replace("\N{MINUS SIGN} ", "-") or 0.0)
+    assert (shared != 0.0) == (abs(low) >= 1e6)
     for text, place in zip(texts, axis.get_ticklocs(), strict=True):
         assert float(text.replace("\N{MINUS SIGN}", "-")) + shared == pytest.approx(place)
-    assert all(len(text) <= 4 for text in texts)
+    assert all(len(text.lstrip("\N{MINUS SIGN}")) <= 4 for text in texts)
     plt.close("all")
     assert figure is not None
+
+
+def test_what_ticks_share_is_round():
+    formatter = Compact()
+    formatter.set_locs(1e6 + np.arange(-0.6, 0.5, 0.2))
+    assert formatter.get_offset() == "+ 1000000"
 
 
 def test_a_single_tick_shares_nothing():

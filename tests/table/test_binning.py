@@ -14,6 +14,7 @@ from seplearn.table.binning import (
     bin_table,
     find_edges,
     find_numeric_axis,
+    in_order,
 )
 from seplearn.table.columns import open_table
 
@@ -275,3 +276,14 @@ def test_files_are_searched_for_them_too(tmp_path):
         UserWarning, match="'score': 10 % of its values are -999, far off all others"
     ):
         TSLRegressor(1, early_stopping=False, random_state=0).fit_files(tmp_path / "t.parquet", "y")
+
+
+def test_intervals_are_in_the_order_of_their_ends():
+    ages = pd.cut(np.arange(1.0, 121.0), [0, 5, 18, 65, 120])
+    X = pd.DataFrame({"age": ages})
+    model = TSLRegressor(n_stages=0, early_stopping=False, random_state=0).fit(X, ages.codes * 1.0)
+    assert model.model_.bins.axes[0].levels == ("(0, 5]", "(5, 18]", "(18, 65]", "(65, 120]")
+    assert in_order(["(-1.1, 1.3]", "(-3.5, -1.1]", "(1.3, inf)"]) == (
+        "(-3.5, -1.1]", "(-1.1, 1.3]", "(1.3, inf)"
+    )  # fmt: skip
+    assert in_order(["(5, 18]", "(18, 65]", "other"]) == ("(18, 65]", "(5, 18]", "other")

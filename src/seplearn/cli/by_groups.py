@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from seplearn import explain
@@ -13,8 +14,10 @@ from seplearn.cli.tables import Outcomes
 from seplearn.cli.text import number, shortened, signed
 from seplearn.cli.text import table as text_table
 from seplearn.estimators.base import SeparationEstimator
+from seplearn.estimators.classifier import TSLClassifier
 from seplearn.explain.decisions import Decisions
 from seplearn.explain.segments import Segments
+from seplearn.model.evaluation import Confusion, confusion_at
 
 _MOST_SHOWN = 50
 
@@ -23,6 +26,19 @@ def by_groups(estimator: SeparationEstimator, rows: Outcomes, by: str) -> Segmen
     """Errors in the groups of a column; a feature of the model is read as the model reads it."""
     features = with_column(rows, by)
     return explain.segments(estimator, features, rows.y, rows.weight, by=by, offset=rows.offset)
+
+
+def confusion_of(
+    estimator: SeparationEstimator, rows: Outcomes, threshold: float
+) -> Confusion | None:
+    """How often either of two classes is called either way, counted row by row; else nothing."""
+    if not isinstance(estimator, TSLClassifier) or len(estimator.classes_) != 2:
+        return None
+    second = estimator._outcomes(rows.y)
+    known = ~np.isnan(second)
+    weight = np.ones(len(second)) if rows.weight is None else np.asarray(rows.weight)
+    probability = estimator.predict_proba(rows.features, rows.offset)[:, 1]
+    return confusion_at(threshold, probability[known], second[known] == 1.0, weight[known])
 
 
 def calls_by_groups(

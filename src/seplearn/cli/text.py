@@ -22,7 +22,7 @@ from seplearn.explain.subject import Subject
 from seplearn.explain.summary import Summary
 from seplearn.losses import IDENTITY
 from seplearn.losses.links import class_shares
-from seplearn.model.evaluation import ClassEvaluation, Evaluation
+from seplearn.model.evaluation import ClassEvaluation, Confusion, Evaluation
 
 _WIDEST_NAME = 40
 _MOST_MOVING = 3  # features named beside a class
@@ -234,15 +234,15 @@ def calibration_text(evaluation: Evaluation) -> str:
     return table(head, rows, right=(0, 1, 2))
 
 
-def confusion_text(evaluation: Evaluation, threshold: float) -> str:
+def confusion_text(counts: Confusion, classes: Sequence[str]) -> str:
     """How often either class was called either way."""
-    counts = evaluation.confusion(threshold)
-    first, second = (shortened(name, 24) for name in evaluation.classes)
+    first, second = (shortened(name, 24) for name in classes)
     rows = [
         [first, number(counts.rejections), number(counts.false_alarms)],
         [second, number(counts.misses), number(counts.hits)],
     ]
-    return table(["actual", f"called {first}", f"called {second}"], rows, right=(1, 2))
+    at = f"At a threshold of {number_text(counts.threshold, 6)} ({second}):\n\n"
+    return at + table(["actual", f"called {first}", f"called {second}"], rows, right=(1, 2))
 
 
 def classes_text(evaluation: ClassEvaluation, labels: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from seplearn.cli.by_groups import (
     calls_as_json,
     calls_by_groups,
     calls_text,
+    confusion_of,
     groups_as_json,
     groups_text,
     with_column,
@@ -304,11 +305,13 @@ def evaluate(
     rows = with_target(estimator, table, name, missing, added, weight, by)
     result = estimator.evaluate(rows.features, rows.y, rows.weight, offset=rows.offset)
     cut = 0.5 if threshold is None else threshold
+    confusion = confusion_of(estimator, rows, cut)
     groups = None if by is None else by_groups(estimator, rows, by)
     calls = None if by is None else calls_by_groups(estimator, rows, by, cut)
     if as_json:
         more = {} if groups is None else {"groups": groups_as_json(groups)}
         more |= {} if calls is None else {"decisions": calls_as_json(calls)}
+        more |= {} if confusion is None else {"confusion": confusion._asdict()}
         say_json(result.to_plain() | more)
         return
     say(f"{printable(name)}: {result}\n")
@@ -319,8 +322,8 @@ def evaluate(
     by = "predicted rate" if is_rate else Subject.of(estimator).response
     say(f"Rows in groups, by their {by}:\n")
     say(calibration_text(result))
-    if len(result.classes) == 2:
-        say(f"\n{confusion_text(result, cut)}")
+    if confusion is not None:
+        say(f"\n{confusion_text(confusion, result.classes)}")
     if groups is not None:
         say(f"\n{groups_text(groups)}")
     if calls is not None:

@@ -20,6 +20,7 @@ from seplearn.table.binning import (
     Bins,
     CategoricalAxis,
     NumericAxis,
+    in_order,
 )
 from seplearn.table.description import AxisDescription
 
@@ -153,13 +154,13 @@ def _joint_levels(olds: Sequence[CategoricalAxis], name: str) -> CategoricalAxis
         rare = {truths.get(level, level) for level in rare}
     if not AxisDescription.of_levels(tuple(known), ()).other_names:
         known |= {other for axis in olds for other in axis.describe().other_names}
-    levels = tuple(sorted(known - rare))
+    levels = in_order(known - rare)
     if len(levels) > MAX_LEVELS:
         raise ValueError(
             f"models must have at most {MAX_LEVELS} levels of a feature together, got "
             f"{len(levels)} of {name!r}"
         )
-    return CategoricalAxis(levels, tuple(sorted(rare)))
+    return CategoricalAxis(levels, in_order(rare))
 
 
 def _bins_of_lower_ends(axis: Axis, old: Axis) -> IntArray:

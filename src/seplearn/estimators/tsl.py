@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -43,7 +44,8 @@ from seplearn.table.training import (
 )
 
 _LARGEST_SPAN = 30.0  # of an offset: the log of no ratio of exposures is larger
-_CLEARLY_LESS = 0.9
+_PARTS = tuple(0.1 * k for k in range(11))  # of a log, that rates may follow
+_CLEARLY, _ERRORS = 0.05, 4.0  # what an exposure's log explains more: a share, standard errors
 
 
 @documented(TSL_PARAMETERS)
@@ -508,22 +510,25 @@ def _warn_of_exposure(loss: Loss, rows: TrainingRows) -> None:
 def _is_exposure(loss: Loss, rows: TrainingRows, low: float, high: float) -> bool:
     """Whether an offset can hardly be a log.
 
-    Years insured are mostly parts of one; of other exposures the log explains what neither they
-    themselves nor a constant do.
+    Years insured are mostly parts of one; of other exposures the log explains clearly more than
+    they themselves do, or a part of them, or a constant: rates may fall with the size of an
+    exposure, so that a log is worth a part of itself.
     """
     if high - low > _LARGEST_SPAN or (low > 0.0 and high <= 1.0):
         return True
     if low <= 0.0 or rows.offset is None:
         return False
-    none = np.zeros(len(rows.y))
-    own, log, neither = (
-        _unexplained(loss, rows, offset) for offset in (rows.offset, np.log(rows.offset), none)
-    )
-    return log < _CLEARLY_LESS * min(own, neither)
+    losses = [_left_by(loss, rows, part * rows.offset) for part in _PARTS]
+    rest = min(losses, key=lambda one: weighted_mean(one, rows.weight))
+    log = _left_by(loss, rows, np.log(rows.offset))
+    left, gain = weighted_mean(rest, rows.weight), weighted_mean(rest - log, rows.weight)
+    variance = weighted_mean((rest - log - gain) ** 2, rows.weight)
+    error = math.sqrt(variance / total_weight(rows.weight)) if math.isfinite(variance) else 0.0
+    return gain > _CLEARLY * left and gain > _ERRORS * error
 
 
-def _unexplained(loss: Loss, rows: TrainingRows, offset: FloatArray) -> float:
-    """What an offset leaves unexplained beside the best constant."""
+def _left_by(loss: Loss, rows: TrainingRows, offset: FloatArray) -> FloatArray:
+    """The losses that an offset leaves beside the best constant."""
     with np.errstate(over="ignore", invalid="ignore"):
         eta = offset + loss.constant(rows.y, rows.weight, offset)
-        return weighted_mean(loss.of_rows(rows.y, eta), rows.weight)
+        return loss.of_rows(rows.y, eta)

@@ -12,7 +12,7 @@ from seplearn.kernels.arrays import FloatArray
 from seplearn.table.binning import Axis
 from seplearn.table.columns import Table, is_missing, level_name
 
-_LARGEST_CODE = 1e15  # a larger number is no code, nor a day
+_LARGEST_CODE = 2.0**53  # up to there every whole number is one of its own
 _DIGITS = 6
 _MORE_DECIMALS = 12
 _STUCK = "\N{NO-BREAK SPACE}"
@@ -106,6 +106,9 @@ def exact_text(value: Any) -> str:
     --------
     >>> exact_text(2450003.625), exact_text(12.0), exact_text("north")
     ('2450003.625', '12', 'north')
+    >>> exact_text(1.6000000001234568e18)
+    '1.6000000001234568e+18'
     """
-    is_fraction = isinstance(value, float) and math.isfinite(value) and not value.is_integer()
-    return repr(float(value)) if is_fraction else value_text(value)
+    is_finite = isinstance(value, float) and math.isfinite(value)
+    is_code = is_finite and value.is_integer() and abs(value) < _LARGEST_CODE
+    return repr(float(value)) if is_finite and not is_code else value_text(value)

@@ -112,8 +112,9 @@ class Decisions(Explanation):
         if len(own) < 2:
             return f"{everywhere}."
         most, least = own[np.argmax(self.called[own])], own[np.argmin(self.called[own])]
-        if self.called[most] == self.called[least]:
-            return f"{everywhere}, in every group of {count(_FEWEST, 'row')} or more."
+        if math.isclose(self.called[most], self.called[least]):
+            of_groups = f"in every group of {count(_FEWEST, 'row')} or more"
+            return f"{everywhere}; {percent(self.called[most])} {of_groups}."
         return (
             f"{everywhere}; most often {brief(self.groups[most])} ({percent(self.called[most])}), "
             f"least often {brief(self.groups[least])} ({percent(self.called[least])}), "
@@ -158,7 +159,7 @@ def decisions(
     sample_weight : array-like of shape (n,), optional
     by : str or array-like of shape (n,)
         A column of ``X``, which the model need not know, or values of the rows: the groups are its
-        levels, or at most ten ranges.
+        levels (the 50 most frequent, and the others together), or at most ten ranges.
     threshold : float
         A probability of the second class, from 0 to 1.
     of_class : a class, optional

@@ -12,7 +12,7 @@ import numpy as np
 
 from seplearn._errors import out_of_range
 from seplearn._numerals import number_text, percent
-from seplearn.kernels.arrays import FloatArray, IntArray
+from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.losses import LogLoss, Loss, SquaredError
 from seplearn.losses.quantile import COVERED
 from seplearn.model.checks import count, finite, require, table
@@ -42,6 +42,23 @@ class Confusion(NamedTuple):
     false_alarms: float
     misses: float
     rejections: float
+
+
+def confusion_at(
+    threshold: float, probability: FloatArray, is_second: BoolArray, weight: FloatArray
+) -> Confusion:
+    """The confusion of rows by their probabilities of the second class, at any threshold.
+
+    Examples
+    --------
+    >>> flags, weight = np.array([False, True, True]), np.ones(3)
+    >>> confusion_at(0.333, np.array([0.34, 0.33, 0.9]), flags, weight)[1:]
+    (1, 1, 1, 0)
+    """
+    called = probability > threshold
+    cells = (called & is_second, called & ~is_second, ~called & is_second, ~called & ~is_second)
+    sizes = [float(weight[cell].sum()) for cell in cells]
+    return Confusion(threshold, *(map(int, sizes) if all(map(_is_whole, sizes)) else sizes))
 
 
 @dataclass(frozen=True)

@@ -160,14 +160,15 @@ class Compact(Formatter):
         span = float(np.ptp(places)) if len(places) > 1 else 0.0
         if span > 0.0 and float(np.abs(places).min()) > _NEARLY_ALL * span:
             step = 10.0 ** np.ceil(np.log10(span))
-            self._shared = float(np.floor(places[0] / step) * step)
+            self._shared = float(np.round(places.mean() / step) * step)
 
     def __call__(self, x: float, pos: int | None = None) -> str:  # noqa: ARG002
         return compact(x - self._shared)
 
     def get_offset(self) -> str:
         """What is to be added to every tick."""
-        return f"+ {number_text(self._shared, 15)}" if self._shared else ""
+        sign = "\N{MINUS SIGN}" if self._shared < 0.0 else "+"
+        return f"{sign} {number_text(abs(self._shared), 15)}" if self._shared else ""
 
 
 def compact(value: float) -> str:

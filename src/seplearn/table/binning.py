@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ _FEW_VALUES = 32  # a numeric feature with at most so many distinct values keeps
 _ROWS_PER_VALUE = 5  # ... if on average at least so many rows share a value: no row is given away
 # Of a number that stands for missing values: other distinct values, rows with it, and their share.
 _PLACEHOLDER_BESIDE, _PLACEHOLDER_ROWS, _PLACEHOLDER_SHARE = 4, 10, 0.01
+_INTERVAL = re.compile(r"[\[(](-inf|-?[\d.]+(?:e[+-]?\d+)?), (inf|-?[\d.]+(?:e[+-]?\d+)?)[\])]")
 _TAIL_CUTS = 12  # cuts at ranks 1, 2, 4, ..., 2**11 from each end, as far as quantiles are coarser
 
 
@@ -301,15 +303,29 @@ def name_counts(values: list[Any], label: str) -> Counter[str]:
     return named
 
 
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Levels as texts are ordered; intervals by their ends.
+
+    Examples
+    --------
+    >>> in_order(["north", "east"]), in_order(["(5, 18]", "(18, 65]", "(0, 5]"])
+    (('east', 'north'), ('(0, 5]', '(5, 18]', '(18, 65]'))
+    """
+    texts = sorted(names)
+    found = [_INTERVAL.fullmatch(text) for text in texts]
+    ends = {one[0]: (float(one[1]), float(one[2])) for one in found if one is not None}
+    return tuple(texts) if len(ends) < len(texts) else tuple(sorted(texts, key=ends.__getitem__))
+
+
 def axis_of_levels(named: Counter[str], min_count: int, label: str) -> CategoricalAxis:
     """The axis of a column with these levels, each in so many rows."""
-    levels = tuple(sorted(name for name, count in named.items() if count >= min_count))
+    levels = in_order(name for name, count in named.items() if count >= min_count)
     if len(levels) > MAX_LEVELS:
         raise ValueError(
             f"{label} must have at most {MAX_LEVELS} levels, got {len(levels)}; drop it, or raise "
             "min_category_count so that rare levels share a bin"
         )
-    axis = CategoricalAxis(levels, tuple(sorted(set(named) - set(levels))))
+    axis = CategoricalAxis(levels, in_order(set(named) - set(levels)))
     _warn_if_mostly_rare(axis, named, min_count, label)
     _warn_if_mostly_numbers(named, label)
     return axis

@@ -24,8 +24,13 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
         return tuple(directions)
     if isinstance(chosen, Mapping):
         names = Schema.of(table).labels
+        own: dict[int, int] = {}
         for name, value in chosen.items():
-            directions[_place(name, table, names)] = _direction(value)
+            place, direction = _place(name, table, names), _direction(value)
+            if own.setdefault(place, direction) != direction:
+                rule = f"one direction for {table.label(place)}"
+                raise out_of_range("monotonic_cst", rule, chosen)
+            directions[place] = direction
     else:
         values = list(chosen)
         if len(values) != table.n_columns:

@@ -190,11 +190,18 @@ def _outer_bounds(edges: FloatArray, values: FloatArray | None) -> tuple[float, 
     if values is not None:
         finite = values[np.isfinite(values)]
         if len(edges) and len(finite):
-            return float(2 * finite[0] - edges[0]), float(2 * finite[-1] - edges[-1])
+            return _beyond(finite[0], edges[0]), _beyond(finite[-1], edges[-1])
         return (float(finite[0]) - 0.5, float(finite[0]) + 0.5) if len(finite) else (0.0, 1.0)
     if len(edges) == 0:
         return 0.0, 1.0
     if len(edges) == 1:
         margin = 0.5 * abs(float(edges[0])) or 1.0
         return float(edges[0]) - margin, float(edges[0]) + margin
-    return float(2 * edges[0] - edges[1]), float(2 * edges[-1] - edges[-2])
+    return _beyond(edges[0], edges[1]), _beyond(edges[-1], edges[-2])
+
+
+def _beyond(end: float, inner: float) -> float:
+    """As far from the end as that is from a number within, as far as numbers go."""
+    largest = np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        return float(np.clip(2 * np.float64(end) - np.float64(inner), -largest, largest))
