@@ -18,7 +18,7 @@ import pytest
 from pyarrow import parquet
 
 from seplearn import TSLRegressor, load_model
-from seplearn.cli.cells import as_plain_text, class_texts
+from seplearn.cli.cells import as_plain_text, class_texts, text_as_missing
 from seplearn.cli.csv_text import CsvText
 from seplearn.cli.lines import printable
 from seplearn.table.binning import NumericAxis
@@ -531,3 +531,29 @@ def test_an_infinite_value_is_a_text_in_json(files, tmp_path):
 
     changes = json.loads(done.stdout, parse_constant=refused)["changes"]
     assert "Infinity" in json.dumps(changes)
+
+
+def test_commas_may_be_decimal_in_what_is_missing(tmp_path):
+    cells = pa.chunked_array([["-999,0", "-999", "-999.00", "-999,000", "1,5"]])
+    found, is_there = text_as_missing(cells, "-999")
+    assert is_there
+    assert found.to_pylist() == [None, None, None, "-999,000", "1,5"]
+    assert text_as_missing(cells, "1.5")[0].to_pylist()[-1] is None
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())]
+)
+def test_groups_heed_the_texts_of_the_model(tmp_path, kind):
+    table = pd.DataFrame({"x": np.arange(100.0), "y": np.arange(100.0)})
+    table.assign(place=np.resize(["NA", "b"], 100)).to_csv(tmp_path / "t.csv", index=False)
+    done = run("fit", tmp_path / "t.csv", "--target", "y", "--exclude", "place", "--missing", "NA",
+               *QUICK, "-o", tmp_path / "m.tsl")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    typed = pa.Table.from_pandas(table).append_column(
+        "place", pa.array(["NA", "b"] * 50).cast(kind)
+    )
+    parquet.write_table(typed, tmp_path / "t.parquet")
+    told = run("evaluate", tmp_path / "m.tsl", tmp_path / "t.parquet", "--by", "place").stdout
+    assert "(missing)" in told
+    assert "NA " not in told

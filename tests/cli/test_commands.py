@@ -784,6 +784,24 @@ def test_compile_fills_the_cache_for_few_and_for_many_bins():
         assert {"uint8", "uint16"} <= {str(signature[0].dtype) for signature in compiled}
 
 
+def test_what_is_missing_for_one_model_is_missing_for_both(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    table = pd.DataFrame({"x": x, "y": x + rng.normal(0.0, 0.1, 200)})
+    coded = table.assign(y=np.where(x > 1.0, -999.0, table["y"]))
+    for name, own in (("plain", table), ("coded", coded)):
+        own.to_csv(tmp_path / f"{name}.csv", index=False)
+        more = ["--missing", "-999"] * (name == "coded")
+        done = run("fit", tmp_path / f"{name}.csv", "--target", "y", *QUICK, *more,
+                   "-o", tmp_path / f"{name}.tsl")  # fmt: skip
+        assert done.exit_code == 0, done.output
+    pair = [tmp_path / "plain.tsl", tmp_path / "coded.tsl"]
+    n_rows = int((x <= 1.0).sum())
+    for models in (pair, pair[::-1]):
+        told = run("compare", *models, tmp_path / "coded.csv").stdout
+        assert f"{n_rows} rows" in told
+
+
 def test_two_models_are_compared(files, additive, tmp_path):
     page = tmp_path / "diff.html"
     done = run("compare", files / "rent.tsl", additive, files / "unseen.csv", "-o", page)

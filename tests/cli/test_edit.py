@@ -104,3 +104,9 @@ def test_a_column_may_have_the_name_of_a_place(tmp_path):
                "-o", tmp_path / "n.tsl")  # fmt: skip
     assert done.exit_code == 0, done.output
     assert load_model(tmp_path / "n.tsl").edits_[0].arguments["feature"] == "x@1"
+
+
+def test_a_class_is_refused_where_there_is_one_sum(files, tmp_path):
+    done = run("edit", files / "rent.tsl", "--class", "a", "--flatten", "floor", "--reason", "r",
+               "-o", tmp_path / "n.tsl")  # fmt: skip
+    assert "--class is for models of more than two classes, this one has one sum" in done.stderr

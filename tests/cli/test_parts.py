@@ -193,3 +193,37 @@ def test_a_missing_text_that_no_cell_has_is_remarked_on(messy, tmp_path):
     for tables in ([whole], parts):
         done = run("fit", *tables, "--target", "y", *QUICK, "--missing", "-99", "--validation", "0")
         assert "--missing -99: no cell of the table has this text" in done.output
+
+
+def test_codes_are_noted_wherever_they_begin(tmp_path):
+    plz = np.arange(10_115, 10_135).repeat(5)
+    table = pd.DataFrame({"plz": plz, "y": np.arange(100.0)})
+    table[:10].assign(plz=np.nan).to_csv(tmp_path / "0.csv", index=False)
+    for k, rows in enumerate((table[:10], table[10:]), 1):
+        rows.to_csv(tmp_path / f"{k}.csv", index=False)
+    done = run("fit", *(tmp_path / f"{k}.csv" for k in range(3)), "--target", "y", *QUICK)
+    assert "column 'plz' is taken as numbers, but its name is that of a code" in done.output
+
+
+def test_what_is_made_of_the_target_is_said_of_several_tables_too(messy, tmp_path):
+    _, parts = _written(tmp_path, messy.assign(few=np.resize([0, 1], 400), yes="no"))
+    base = ["fit", *parts, *QUICK, "--missing", "-999"]
+    assert "'few' has two values only" in run(*base, "--target", "few").output
+    told = run(*base, "--target", "is_new").output
+    assert "'is_new' holds the classes 'False', 'True': the model is a classifier" in told
+    three = run(*base, "--target", "code", "--task", "classification", "--offset", "y")
+    assert "--offset is for two classes, whose log-odds it is added to" in three.output
+    rising = run(*base, "--target", "code", "--task", "classification", "--monotone", "y=up")
+    assert "--monotone is for two classes, but 'code' has 3" in rising.output
+    missing = run(*base, "--target", "size")
+    assert "column 'size' must not have missing values, got one in row" in missing.output
+
+
+def test_columns_and_options_are_checked_before_rows_are_read(messy, tmp_path):
+    whole, parts = _written(tmp_path, messy.assign(size="oops"))
+    (tmp_path / "notes.txt").write_text("nothing\n", encoding="utf-8")
+    base = ["fit", *parts, *QUICK]
+    assert "--target must be a column" in run(*base, "--target", "yy").output
+    assert "--exclude must be a column" in run(*base, "--target", "y", "--exclude", "zz").output
+    stray = run("fit", whole, tmp_path / "notes.txt", *QUICK, "--target", "y")
+    assert "notes.txt must have the columns of" in stray.output

@@ -275,7 +275,9 @@ def test_the_class_that_is_edited_is_named(weather, model, tmp_path):
             zip(model.stages_, new.stages_, strict=True)]  # fmt: skip
     assert lost == [int(label == "mist") for label in LABELS]
     without = run(*given, "--drop-stage", "0")
-    assert "--class must be one of the classes" in without.stderr
+    assert "--class must be given for what belongs to one class" in without.stderr
+    assert "--monotone is not for models of more" in run(
+        *given, "--class", "mist", "--monotone", "a=up").stderr  # fmt: skip
     assert "--drop-feature changes all classes" in run(
         *given, "--class", "mist", "--drop-feature", "a").stderr  # fmt: skip
     table = run(*given[:2], weather / "sky.csv", *given[2:], "--recalibrate", "--class", "mist")

@@ -344,4 +344,5 @@ def test_zeros_and_ones_are_the_truth_values_of_another_model():
 def test_texts_for_missing_values_are_those_of_all_models():
     first, second = (copy.copy(one) for one in pair("squares"))
     first.missing_texts_, second.missing_texts_ = ("?", "-999"), ("-999", "none")
-    assert merge([first, second]).missing_texts_ == ("?", "-999", "none")
+    with pytest.warns(UserWarning, match="models with different texts for missing values"):
+        assert merge([first, second]).missing_texts_ == ("?", "-999", "none")

@@ -215,7 +215,7 @@ GOOD = {"x": [1.0, 2.0, 3.0, 4.0], "y": [1.0, 2.0, 2.0, 1.0]}
     [
         ({"x": [1.0], "z": [1.0]}, {}, r"b\.parquet must have the columns of .*: it lacks"),
         ({"x": ["a"], "y": [1.0]}, {}, r"b\.parquet: column 'x' must hold the same kind"),
-        ({"x": [1.0, 1.0], "y": [1.0, None]}, {}, r"b\.parquet: column 'y' .* nan in row 1"),
+        ({"x": [1.0, 1.0], "y": [1.0, None]}, {}, r"b\.parquet: column 'y' .* got one in row 1"),
         ({"x": [1.0], "y": [np.inf]}, {}, r"b\.parquet: column 'y' .* inf in row 0"),
         (GOOD, {"target": "z"}, r"target must be a column of .*a\.parquet"),
         (GOOD, {"sample_weight": "y"}, r"sample_weight must be another column than target"),
@@ -353,3 +353,17 @@ def test_many_distinct_values_are_summarised_closely(monkeypatch):
         most = 4 / 2048 * len(summary.layers)
         assert np.abs(ranks - expected).max() < most < 0.02
         np.testing.assert_array_equal(axis.edges[:3], exact.edges[:3])  # of the tail, as they are
+
+
+def test_empty_texts_of_a_csv_are_missing_and_other_texts_are_levels(tmp_path):
+    kind = np.resize(["NA", "", "null", "b"], 200)
+    table = pd.DataFrame(
+        {"kind": kind, "x": np.resize([1.0, np.nan, 3.0], 200), "y": np.resize([0.0, 5, 2, 9], 200)}
+    )
+    table.to_csv(tmp_path / "t.csv", index=False)
+    model = TSLRegressor(n_stages=1, early_stopping=False, random_state=0)
+    model.fit_files(tmp_path / "t.csv", target="y")
+    assert model.model_.bins.axes[0].levels == ("NA", "b", "null")
+    expected = table.assign(kind=table["kind"].replace("", None)).drop(columns="y")
+    same = TSLRegressor(n_stages=1, early_stopping=False, random_state=0).fit(expected, table["y"])
+    np.testing.assert_array_equal(model.predict(expected), same.predict(expected))

@@ -44,6 +44,23 @@ def test_the_best_size_and_main_effects_are_told():
     )
 
 
+def test_main_effects_without_any_stage_are_told_beside_what_products_reached():
+    sums = SizePath(True, (1.0, 1.5, 0.75), (0.5, 0.5, 0.0), 0)
+    told = str(choice_of(replace(TAKEN, chosen=None), sums, n_stages=0))
+    best = min(range(len(TAKEN.losses)), key=TAKEN.losses.__getitem__)
+    more = TAKEN.losses[best] - 1.0
+    assert told == (
+        "main effects were taken without any stage; with 2 stages beside them the mean loss on "
+        "held-out rows is smaller by 0.25, where one standard error is 0.5; "
+        f"{best} stages without them had a loss that is {'larger' if more >= 0 else 'smaller'} by "
+        f"{abs(more):.3g}"
+    )
+    constant = SizePath(False, (2.0,), (0.0,), None)
+    assert str(choice_of(constant, replace(sums, losses=(1.0,), errors=(0.0,)), n_stages=0)) == (
+        "no stage was grown, beside main effects"
+    )
+
+
 def test_a_row_for_every_form_and_size():
     choice = choice_of(TAKEN, OTHER)
     assert choice.chosen is TAKEN

@@ -300,7 +300,8 @@ def texts_as_missing(column: Any, missing: Iterable[str]) -> Any:
 def text_as_missing(column: Any, text: str) -> tuple[Any, bool]:
     """A column in which one value is missing, and whether there is any such cell.
 
-    A number is meant however many zeros end it: -999 is also -999.0.
+    A number is meant however many zeros end it: -999 is also -999.0, and -999,0 too. (Not -999,000:
+    there a comma may separate thousands.)
     """
     text = text.strip()
     if pa.types.is_string(column.type):
@@ -310,7 +311,7 @@ def text_as_missing(column: Any, text: str) -> tuple[Any, bool]:
             is_missing = pc.equal(trimmed, text)
         else:
             decimals = (number[2] or "").rstrip("0")
-            rest = rf"\.{decimals}0*" if decimals else r"(\.0*)?"
+            rest = rf"[.,]{decimals}0*" if decimals else r"(\.0*|,0{0,2})?"
             is_missing = pc.match_substring_regex(trimmed, f"^{re.escape(number[1])}{rest}$")
     elif pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
         (value,) = NumberReader("", None).read(pa.array([text])).to_pylist()

@@ -67,6 +67,8 @@ def compare(
     models = open_model(first), open_model(second)
     shown = _sum_of(models[0], label, against), _sum_of(models[1], label, against)
     wanted = target or models[0].target_name_
+    # What is missing for one of them is missing for both, whichever comes first.
+    missing = tuple(text for model in models for text in model.missing_texts_) + missing
     given = [
         with_target(model, data, target, missing, offset_column(model, offset)) for model in models
     ]

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from seplearn.cli.cells import missing_option
-from seplearn.cli.classes import class_views
+from seplearn.cli.classes import known_label, of_several
 from seplearn.cli.lines import printable, say
 from seplearn.cli.parameters import directions
 from seplearn.cli.tables import (
@@ -90,9 +90,9 @@ def edit(
     """  # noqa: D301
     check_output(output, (model, table))
     estimator = open_model(model, for_commands=False)
-    ((class_, _),) = [(None, None)] if label is None else class_views(estimator, label)
+    class_ = None if label is None else _class_of(estimator, label)
     session = estimator.edit()
-    with _option_of_class():
+    with _option_of_class(estimator):
         _change_curves(session, changes, class_)
         _change_stages(session, changes["merge_stages"], changes["dropped_stages"], class_)
     if recalibrate and table is None:
@@ -106,7 +106,7 @@ def edit(
             raise ValueError(
                 f"{table} must have the target, to fit scales to; --target names its column"
             )
-        with _option_of_class():
+        with _option_of_class(estimator):
             session.recalibrate(rows.features, rows.y, offset=rows.offset, class_=class_)
     edited: SeparationEstimator = session.apply(reason=reason)
     if rows is not None:
@@ -117,14 +117,25 @@ def edit(
 
 
 @contextmanager
-def _option_of_class() -> Iterator[None]:
+def _option_of_class(estimator: SeparationEstimator) -> Iterator[None]:
     """Errors name the option where Python has an argument."""
     try:
         yield
     except ValueError as error:
-        if not str(error).startswith("class_ must be"):
+        if not str(error).startswith("class_ must be one of"):
             raise
-        raise ValueError(f"--{str(error).replace('class_', 'class', 1)}") from error
+        labels = ", ".join(str(label) for label in getattr(estimator, "classes_", ()))
+        raise ValueError(
+            "--class must be given for what belongs to one class, such as a stage or a scale: one "
+            f"of {labels}"
+        ) from error
+
+
+def _class_of(estimator: SeparationEstimator, label: str) -> Any:
+    several = of_several(estimator)
+    if several is None:
+        raise ValueError("--class is for models of more than two classes, this one has one sum")
+    return known_label(several, "--class", label)
 
 
 def _change_curves(session: Edit, changes: dict[str, Any], class_: Any) -> None:
@@ -132,6 +143,8 @@ def _change_curves(session: Edit, changes: dict[str, Any], class_: Any) -> None:
         raise click.UsageError(
             "--drop-feature changes all classes and goes without --class; --flatten is for one"
         )
+    if class_ is not None and changes["monotone"]:
+        raise click.UsageError("--monotone is not for models of more than two classes")
     for column in changes["dropped_features"]:
         session.drop_feature(column)
     for place in changes["flatten"]:
@@ -156,6 +169,9 @@ def _change_stages(
     left = list(range(session.n_stages(class_)))
 
     def now(stage: int) -> int:
+        if not left:
+            of = "the model" if class_ is None else f"class {class_}"
+            raise ValueError(f"{of} has no stage (left), got {stage}")
         if stage not in left:
             raise ValueError(f"stages must be among those left, {left}, got {stage}")
         return left.index(stage)

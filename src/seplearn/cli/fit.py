@@ -45,13 +45,13 @@ from seplearn.cli.training import (
     refused_dates_of,
     training_columns,
 )
-from seplearn.cli.training_files import open_training_files
+from seplearn.cli.training_files import distinct_values, open_training_files
 from seplearn.estimators.classifier import TSLClassifier, check_repeated
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.losses import LOSSES, SHAPES
 from seplearn.losses.links import LOG
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
-from seplearn.table.files import DATE, file_paths
+from seplearn.table.files import DATE, RowFiles, file_paths
 from seplearn.table.schema import OffsetColumn
 
 _LONGEST_DATE = 200
@@ -149,8 +149,8 @@ def fit(
     seplearn fit policies.csv --target claims --task count --exposure years
     seplearn fit 'part-*.parquet' --target rent -o rent.tsl
 
-    Several tables with the same columns, a pattern or a folder are read part by part, as pyarrow
-    reads them, and need not fit into memory; the error is then measured on --validation TABLE only.
+    Several tables with the same columns, a pattern or a folder are read part by part, and need not
+    fit into memory; the error is then measured on --validation TABLE only.
     """  # noqa: D301
     if quiet and verbose:
         raise ValueError("--quiet must not be given together with --verbose")
@@ -261,9 +261,6 @@ def _fit_parts(
             "--validation must be a table, or 0, where TABLE is several, got a share of their rows"
         )
     files = open_training_files(file_paths(list(tables)), roles)
-    for option, names in roles.by_option.items():
-        for name in names:
-            files.check_column(option, name)
     features = [n for n in files.names if n not in (*roles.no_features, *roles.exclude)]
     refuse_dates(name for name in features if files.kind(name) == DATE)
     if share is None:
@@ -272,6 +269,7 @@ def _fit_parts(
         check_columns(validation, [roles.target, *features, *others], held_out)
     model = _estimator_of(roles, files.kind(roles.target), class_weight, parameters)
     _check_exposure(model, roles.offset)
+    _look_at_outcomes(files, roles, model)
     if share is None:
         _check_outcomes(validation, roles, isinstance(model, TSLClassifier))
     added: dict[str, Any] = (
@@ -292,6 +290,17 @@ def _fit_parts(
     if model.evaluation_ is not None:
         say(f"\nerror ({validation}): {model.evaluation_}")
     say("not saved: -o model.tsl does it" if output is None else f"saved to {output}", err=True)
+
+
+def _look_at_outcomes(files: RowFiles, roles: Roles, model: TSLRegressor | TSLClassifier) -> None:
+    """Say what is made of the target of several tables, and refuse what it cannot have."""
+    if isinstance(model, TSLClassifier):
+        classes = np.array(sorted(distinct_values(files, roles.target)))
+        has_offset, directions = roles.offset is not None, model.monotonic_cst
+        _check_for_two(roles.target, len(classes), has_offset, directions)
+        _say_classes(roles.target, classes, roles.task)
+    elif roles.task == "auto" and len(distinct_values(files, roles.target, _TWO + 1)) == _TWO:
+        _say_two_values(roles.target)
 
 
 def _estimator_of(
@@ -356,18 +365,23 @@ def _estimator(
     """What is to be fitted, by what the target holds; options that it has not are refused."""
     if data.has_classes:
         classifier = _classifier(data.target, class_weight, parameters)
-        _check_for_two(data, parameters["monotonic_cst"])
+        constraints, has_offset = parameters["monotonic_cst"], data.offset is not None
+        _check_for_two(data.target, len(data.classes), has_offset, constraints)
         check_repeated(data.classes, len(data.y), printable(data.target))
-        _say_classes(data, task)
+        _say_classes(data.target, data.classes, task)
         return classifier
     regressor = _regressor(data.target, task, class_weight, parameters)
     _check_domain(data, regressor.get_params())
-    if task == "auto" and len(np.unique(data.y)) == 2:
-        note(
-            f"{data.target!r} has two values only and is taken as a number; --task classification "
-            "takes them as classes"
-        )
+    if task == "auto" and len(np.unique(data.y)) == _TWO:
+        _say_two_values(data.target)
     return regressor
+
+
+def _say_two_values(target: str) -> None:
+    note(
+        f"{target!r} has two values only and is taken as a number; --task classification takes "
+        "them as classes"
+    )
 
 
 def _check_exposure(model: TSLRegressor | TSLClassifier, offset: OffsetColumn | None) -> None:
@@ -388,31 +402,31 @@ def _given(parameters: dict[str, Any]) -> list[str]:
     return [name for name in parameters if context.get_parameter_source(name) is source]
 
 
-def _check_for_two(data: Columns, directions: dict[str, int] | None) -> None:
+def _check_for_two(
+    target: str, n: int, has_offset: bool, directions: dict[str, int] | None
+) -> None:
     """Raise for what two classes may have, but not more."""
-    n = len(data.classes)
-    if data.offset is not None and n > _TWO:
+    if has_offset and n > _TWO:
         raise ValueError(
-            f"--offset is for two classes, whose log-odds it is added to, but {data.target!r} has "
-            f"{n}"
+            f"--offset is for two classes, whose log-odds it is added to, but {target!r} has {n}"
         )
     if directions is not None and n > _TWO:
         raise ValueError(
-            f"--monotone is for two classes, but {data.target!r} has {n}: a score that may only "
+            f"--monotone is for two classes, but {target!r} has {n}: a score that may only "
             "rise says nothing about the probability"
         )
 
 
-def _say_classes(data: Columns, task: str) -> None:
+def _say_classes(target: str, classes: Any, task: str) -> None:
     """What auto made of the target, and what a model of more than two classes is, in a line."""
-    labels = [str(label) for label in data.classes.tolist()]
+    labels = [str(label) for label in classes.tolist()]
     sums = f", with a score for each of the {len(labels)}" if len(labels) > _TWO else ""
     if task != "auto" and not sums:
         return
     shown = ", ".join(repr(label) for label in labels[:_MOST_SHOWN_CLASSES])
     more = ", ..." if len(labels) > _MOST_SHOWN_CLASSES else ""
     asked = "" if task != "auto" else ", as with --task classification"
-    note(f"{data.target!r} holds the classes {shown}{more}: the model is a classifier{sums}{asked}")
+    note(f"{target!r} holds the classes {shown}{more}: the model is a classifier{sums}{asked}")
 
 
 def _check_domain(data: Columns, parameters: dict[str, Any]) -> None:

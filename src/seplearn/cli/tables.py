@@ -539,8 +539,8 @@ def with_target(
 
 def _kept_column(cells: pa.ChunkedArray, table: OpenTable, missing: tuple[str, ...]) -> Any:
     """A column as it is in the table, cells that say that a value is missing made so."""
-    own = empty_as_missing(cells) if table.delimiter else cells
-    return texts_as_missing(own, missing)
+    own = as_plain_text(cells)
+    return texts_as_missing(empty_as_missing(own) if table.delimiter else own, missing)
 
 
 class _Target:

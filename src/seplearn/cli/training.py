@@ -188,7 +188,7 @@ def _typed(name: str, column: Any, roles: Roles) -> Any:
     if name in roles.categorical or not pa.types.is_integer(kind):
         return column
     numbers = as_floats(column)
-    note_codes(name, numbers)
+    note_codes(name, np.asarray(numbers.drop_null()))
     return numbers
 
 

@@ -35,6 +35,7 @@ _CODE_NAME = re.compile(
     r"(?:$|[^a-z])"
 )
 _FEW_ROWS = 20  # too few to tell codes from amounts
+_ROWS_FOR_CODES = 1 << 16  # enough to tell, where a table is read part by part
 
 Purpose: TypeAlias = Literal["feature", "levels", "numbers", "target", "classes"]
 _Kind: TypeAlias = Literal["numbers", "truth values", "dates", "levels", "integers", "classes"]
@@ -68,7 +69,7 @@ class TrainingColumn:
         self._truth_markers, self._has_truth, self._is_truth = Found(), False, True
         self._date_kinds: list[Any] | None = None
         self._is_integer = self._is_class_number = True
-        self._first_numbers: Any = None
+        self._first_numbers: list[Any] = []
         self._first_text: str | None = None
         self._kind: _Kind = "levels"
 
@@ -84,8 +85,8 @@ class TrainingColumn:
         self._look_for_truth_values(cells, known)
         if self._purpose in ("feature", "target", "numbers"):
             numbers = self.reader.read(cells)
-            if self._first_numbers is None:
-                self._first_numbers = numbers
+            if sum(map(len, self._first_numbers)) < _ROWS_FOR_CODES:
+                self._first_numbers.append(np.asarray(numbers.drop_null()))
             self._look_for_dates(known)
         else:
             self.reader.rows += len(cells)
@@ -183,9 +184,9 @@ class TrainingColumn:
             return
         levels = f", or --categorical {shlex.quote(self.name)} if the column holds levels"
         self.reader.check("looks like numbers", levels)
-        if self._first_numbers is not None:
-            note_codes(self.name, self._first_numbers, str(self.reader.zeros))
-            self._first_numbers = None
+        if self._first_numbers:
+            note_codes(self.name, np.concatenate(self._first_numbers), str(self.reader.zeros))
+            self._first_numbers = []
 
     def _note_markers_among_truth_values(self) -> None:
         if self._truth_markers.count:
@@ -248,12 +249,12 @@ def _first(cells: Any) -> str | None:
     return known[0].as_py() if len(known) else None
 
 
-def note_codes(name: str, column: pa.ChunkedArray, zeros: str = "") -> None:
+def note_codes(name: str, numbers: np.ndarray[Any, Any], zeros: str = "") -> None:
     """Note whole numbers that look like codes: they are taken as amounts."""
     if zeros:
         why: str | None = f"some begin with a zero ({zeros})"
     else:
-        why = _why_codes(name, np.asarray(column.drop_null()))
+        why = _why_codes(name, numbers)
     if why:
         option = shlex.quote(name)
         note(

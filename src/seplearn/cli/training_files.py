@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from seplearn.cli.cells import as_plain_text, texts_as_missing
 from seplearn.cli.csv_text import CsvText
-from seplearn.cli.tables import LIBRARY, check_columns, opened
+from seplearn.cli.tables import LIBRARY, check_columns, column_names, opened
 from seplearn.cli.training import MissingTexts, Roles
 from seplearn.cli.training_cells import TrainingColumn, TrainingTable
 from seplearn.table.files import RowFiles, Source, is_csv, source_of_file
@@ -20,6 +21,7 @@ from seplearn.table.files import RowFiles, Source, is_csv, source_of_file
 
 def open_training_files(paths: list[Path], roles: Roles) -> RowFiles:
     """The rows of several files, CSVs among them as what all their cells together hold."""
+    _check_columns(paths, roles)
     csvs = [str(path) for path in paths if is_csv(path)]
     missing = MissingTexts(roles.missing)
     columns = _looked_at(csvs, roles, missing)
@@ -32,6 +34,19 @@ def open_training_files(paths: list[Path], roles: Roles) -> RowFiles:
     if len(csvs) == len(paths):
         missing.note_absent()
     return RowFiles(sources, LIBRARY)
+
+
+def _check_columns(paths: list[Path], roles: Roles) -> None:
+    """Raise, before any row is read, for files with other columns and for options of none."""
+    headers = []
+    for path in paths:
+        names = source_of_file(path).schema.names if not is_csv(path) else column_names(str(path))
+        fields = [(name, pa.null()) for name in names]
+        headers.append(Source(str(path), pa.schema(fields), lambda _: ()))
+    files = RowFiles(headers, LIBRARY)
+    for option, names in roles.by_option.items():
+        for name in names:
+            files.check_column(option, name)
 
 
 def _looked_at(paths: list[str], roles: Roles, missing: MissingTexts) -> dict[str, TrainingColumn]:
@@ -87,3 +102,14 @@ def _of_typed(source: Source, missing: tuple[str, ...]) -> Source:
             yield pa.table([texts_as_missing(column, missing) for column in columns], wanted)
 
     return replace(source, read=read)
+
+
+def distinct_values(files: RowFiles, name: str, enough: int | None = None) -> set[Any]:
+    """The different values of a column, missing ones aside; or as many of them as are enough."""
+    found: set[Any] = set()
+    for part in files.parts([name]):
+        values = pc.unique(part.table[name]).to_pylist()
+        found |= {value for value in values if value is not None and value == value}  # noqa: PLR0124
+        if enough is not None and len(found) >= enough:
+            break
+    return found

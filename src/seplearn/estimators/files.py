@@ -268,11 +268,20 @@ def _numbers(part: FilePart, name: str, rule: _Rule = _FINITE) -> FloatArray:
     strange = np.flatnonzero(~(np.isfinite(values) & rule.allows(values)))
     if len(strange):
         row = int(strange[0])
+        if np.isnan(values[row]):
+            raise _missing_value(part, name, row)
         raise ValueError(
             f"{part.file}: column {name!r} must hold {rule.text}, got {values[row]} in row "
             f"{part.first + row}"
         )
     return values
+
+
+def _missing_value(part: FilePart, name: str, row: int) -> ValueError:
+    return ValueError(
+        f"{part.file}: column {name!r} must not have missing values, got one in row "
+        f"{part.first + row}; leave such rows out of the files"
+    )
 
 
 class _Labels:
@@ -290,10 +299,7 @@ class _Labels:
         unknown = np.array([label is None or label != label for label in labels] + [True])  # noqa: PLR0124
         strange = np.flatnonzero(unknown[indices])
         if len(strange):
-            raise ValueError(
-                f"{part.file}: column {name!r} must not have missing values, got one in row "
-                f"{part.first + int(strange[0])}"
-            )
+            raise _missing_value(part, name, int(strange[0]))
         own = np.zeros(len(labels))
         for k in np.unique(indices).tolist():  # a category may have no row, and is no class then
             own[k] = self._number.setdefault(labels[k], len(self._number))

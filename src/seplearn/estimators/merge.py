@@ -104,6 +104,13 @@ def _checked(models: Any) -> Sequence[Any]:
                 raise ValueError(f"models must have the same {what}, got {own!r} and {theirs!r}")
     if {True, False} <= {one._had_offsets for one in given}:
         raise ValueError("models must all have been fitted with offsets, or none of them")
+    if len({frozenset(one.missing_texts_) for one in given}) > 1:
+        told = ", ".join(str(list(one.missing_texts_)) for one in given)
+        warn(
+            f"models with different texts for missing values ({told}) are averaged: in tables of "
+            "the command line all of them stand for missing values, also where one model knows "
+            "such a value"
+        )
     targets = list(dict.fromkeys(repr(one.target_name_) for one in given if one.target_name_))
     if len(targets) > 1:
         warn(f"models of different targets are averaged: {', '.join(targets)}")

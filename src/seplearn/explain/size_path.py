@@ -56,6 +56,8 @@ class SizeChoice(Explanation):
         if not grown:
             return "no stage was grown" + ", beside main effects" * path.main_effects
         best = int(np.argmin(path.losses))
+        if path.main_effects and not taken:
+            return self._of_main_effects_alone(path, best)
         text = f"{taken} of {count(grown, 'stage')} grown {'was' if taken == 1 else 'were'} taken"
         if path.main_effects:
             text += ", beside main effects"
@@ -68,6 +70,25 @@ class SizeChoice(Explanation):
         else:
             text += f", which {'predicts' if taken == 1 else 'predict'} held-out rows best"
         return text + self._left(taken)
+
+    def _of_main_effects_alone(self, path: SizePath, best: int) -> str:
+        """Why there is no stage, and how products without main effects did, if they were tried."""
+        text = "main effects were taken without any stage"
+        if best:
+            worse = path.losses[0] - path.losses[best]
+            text += (
+                f"; with {count(best, 'stage')} beside them the mean loss on held-out rows is "
+                f"smaller by {worse:.3g}, where one standard error is {path.errors[0]:.3g}"
+            )
+        for other in self.paths:
+            if not other.main_effects and len(other.losses) > 1:
+                size = int(np.argmin(other.losses))
+                more = other.losses[size] - path.losses[0]
+                text += (
+                    f"; {count(size, 'stage')} without them had a loss that is "
+                    f"{'larger' if more >= 0 else 'smaller'} by {abs(more):.3g}"
+                )
+        return text
 
     def _left(self, taken: int) -> str:
         """How many stages the model has and why, where these are not as many as were taken."""

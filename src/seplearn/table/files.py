@@ -214,20 +214,34 @@ def _format(path: Path) -> str:
 def source_of_file(path: Path) -> Source:
     """A file in one of the formats that pyarrow reads, of which a CSV has no types of its own."""
     import pyarrow as pa
-    from pyarrow import csv, dataset
+    from pyarrow import dataset
 
     try:
-        kind: Any = _format(path)
-        if kind == _CSV:  # a text that is empty is missing, as a number is
-            options = csv.ConvertOptions(strings_can_be_null=True)
-            kind = dataset.CsvFileFormat(convert_options=options)
+        kind = _format(path)
         (fragment,) = dataset.dataset(str(path), format=kind).get_fragments()
         read = partial(_read_parquet, path) if kind == "parquet" else _reader(fragment, None)
+        if kind == _CSV:
+            read = partial(_with_gaps, read)
         return Source(str(path), fragment.physical_schema, read)
     except UnicodeEncodeError as error:
         raise ValueError(f"files must have names in UTF-8, got {str(path)!r}") from error
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} cannot be read as a table: {error}") from error
+
+
+def _with_gaps(read: Callable[[list[str]], Iterable[Any]], names: list[str]) -> Iterator[Any]:
+    """The rows of a CSV, in which a text that is empty is missing, as a number is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for batch in read(names):
+        columns = [
+            pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+            if pa.types.is_string(column.type)
+            else column
+            for column in batch.columns
+        ]
+        yield pa.table(columns, batch.schema.names)
 
 
 def _of_dataset(source: Any) -> list[Source]:
