@@ -261,8 +261,7 @@ def _fit_parts(
             "--validation must be a table, or 0, where TABLE is several, got a share of their rows"
         )
     files = open_training_files(file_paths(list(tables)), roles)
-    features = [n for n in files.names if n not in (*roles.no_features, *roles.exclude)]
-    refuse_dates(name for name in features if files.kind(name) == DATE)
+    features = _features_of(files, roles)
     if share is None:
         others = [] if roles.offset is None else [roles.offset.name]
         held_out = column_names(in_a_file("--validation", validation))
@@ -272,9 +271,7 @@ def _fit_parts(
     _look_at_outcomes(files, roles, model)
     if share is None:
         _check_outcomes(validation, roles, isinstance(model, TSLClassifier))
-    added: dict[str, Any] = (
-        {} if roles.offset is None else {roles.offset.argument: roles.offset.name}
-    )
+    added: Any = {} if roles.offset is None else {roles.offset.argument: roles.offset.name}
     model.fit_files(files, roles.target, sample_weight=roles.weight, features=features, **added)
     model.set_params(verbose=0)
     assert model.provenance_ is not None  # it was fitted here
@@ -290,6 +287,13 @@ def _fit_parts(
     if model.evaluation_ is not None:
         say(f"\nerror ({validation}): {model.evaluation_}")
     say("not saved: -o model.tsl does it" if output is None else f"saved to {output}", err=True)
+
+
+def _features_of(files: RowFiles, roles: Roles) -> list[str]:
+    """The columns to predict from; raises for dates."""
+    features = [n for n in files.names if n not in (*roles.no_features, *roles.exclude)]
+    refuse_dates(name for name in features if files.kind(name) == DATE)
+    return features
 
 
 def _look_at_outcomes(files: RowFiles, roles: Roles, model: TSLRegressor | TSLClassifier) -> None:
