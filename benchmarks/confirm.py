@@ -21,7 +21,8 @@ def confirm(rows: Rows, again: Rows) -> dict[str, int]:
     """Put fits that were made again beside the rows that are there, and count what happened.
 
     A row whose results are the same to the last bit keeps its times, which belong to those of the
-    rivals, and gets the commit it is ``confirmed`` at. Where results of a problem differ, all its
+    rivals, and gets the commit it is ``confirmed`` at (and what was not yet told when it was
+    measured). Where results of a problem differ, all its
     new rows take the place of the old, so that times of one machine stay together; so does one row
     beside one that was measured with changes that were not committed.
     """
@@ -37,14 +38,15 @@ def confirm(rows: Rows, again: Rows) -> dict[str, int]:
     changed = {
         row["problem"]
         for row in made
-        if (old := known.get(key_of(row))) is not None and _results(old) != _results(row)
+        if (old := known.get(key_of(row))) is not None and _differ(old, row)
     }
     for row in made:
         old = found.get(key_of(row))
         if old == row:
             continue  # it was brought here before, and confirms nothing
         if old is not None and key_of(row) in known and row["problem"] not in changed:
-            found[key_of(row)] = old | {"confirmed": row["commit"]}
+            more = {name: row[name] for name in row.keys() - old.keys() - _OF_THE_RUN}
+            found[key_of(row)] = old | more | {"confirmed": row["commit"]}
             counts["confirmed"] += 1
         else:
             found[key_of(row)] = row
@@ -72,6 +74,9 @@ def _is_clean(row: dict[str, Any]) -> bool:
     return not str(row.get("commit", _DIRTY)).endswith(_DIRTY)
 
 
-def _results(row: dict[str, Any]) -> str:
-    """As text, so that what is no number is equal to itself."""
-    return json.dumps({k: row[k] for k in sorted(row.keys() - _OF_THE_RUN)}, sort_keys=True)
+def _differ(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether results that both rows tell are other ones; as text, in which NaN is NaN."""
+    told = sorted((old.keys() & new.keys()) - _OF_THE_RUN)
+    lost = old.keys() - new.keys() - _OF_THE_RUN
+    texts = (json.dumps([row[name] for name in told], sort_keys=True) for row in (old, new))
+    return bool(lost) or len(set(texts)) > 1

@@ -86,3 +86,13 @@ def test_the_command_says_what_it_found(files, command_line, capsys):
     (again / "runs.jsonl").write_text(json.dumps(row("same", commit="bbb")) + "\n")
     command_line(*words)
     assert "runs.jsonl: 1 confirmed, 0 replaced, 0 new" in capsys.readouterr().out
+
+
+def test_what_was_not_told_before_is_no_difference(files):
+    rows = files("runs.jsonl", row("same"), row("lost", auc=0.5))
+    now = {"commit": "bbb", "cpu_seconds": 1.0}
+    again = files("again.jsonl", row("same", rows=100, **now), row("lost", **now))
+    assert confirm(rows, again) == {"confirmed": 1, "replaced": 1, "new": 0}
+    same, lost = rows.read()
+    assert (same["rows"], same["confirmed"], same["commit"]) == (100, "bbb", "aaa")
+    assert lost["commit"] == "bbb"
