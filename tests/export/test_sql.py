@@ -456,3 +456,14 @@ def test_truth_values_are_known_beside_zeros_and_ones():
     expected = both.predict(pd.DataFrame({"new": [True, False]}))
     assert np.ptp(expected) > 0.1
     np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_offsets_of_no_column_are_warned_of():
+    rng = np.random.default_rng(0)
+    X, years = pd.DataFrame({"x": rng.normal(size=200)}), rng.uniform(0.5, 9.0, 200)
+    counts = rng.poisson(years * np.exp(X["x"]))
+    fitted = TSLRegressor(**QUICK, loss="poisson").fit(X, counts, offset=np.log(years))
+    with pytest.warns(UserWarning, match="does not know which column they are"):
+        fitted.to_sql("t", "sqlite")
+    fitted.offset_column_ = OffsetColumn("years", True)
+    assert "ln(" in fitted.to_sql("t", "sqlite")

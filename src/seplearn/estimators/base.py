@@ -251,6 +251,14 @@ class SeparationEstimator(BaseEstimator):
                 "them" + (", so with an exposure counts are compared with rates" * has_rates)
             )
 
+    def _warn_without_offset_column(self) -> None:
+        """Before the model is written for tables, in which offsets are a column."""
+        if self._had_offsets and self.offset_column_ is None:
+            warn(
+                "the model was fitted with offsets, and does not know which column they are: what "
+                "is written predicts without them (fit_files and the command line name it)"
+            )
+
     def _needs_offset(self, offset: Any, doing: str) -> None:
         """Raise before a model is fitted to outcomes that it has other sums for."""
         if offset is None and self._had_offsets:
@@ -624,6 +632,7 @@ class SeparationEstimator(BaseEstimator):
         """
         DIALECT_NAMES.check("dialect", dialect)
         Flag().check("explain", explain)
+        self._warn_without_offset_column()
         return to_sql(self.to_dict(), table, dialect, explain, keep)
 
     def to_onnx(
@@ -668,6 +677,7 @@ class SeparationEstimator(BaseEstimator):
         Flag().check("explain", explain)
         if not isinstance(missing_level, str):
             raise wrong_type("missing_level", "a text", missing_level)
+        self._warn_without_offset_column()
         return to_onnx(self.to_dict(), precision, explain, missing_level)
 
     def to_scorecard(self, *, scale: float = 1.0, digits: int | None = None) -> Scorecard:
