@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from seplearn._errors import did_you_mean, out_of_range
-from seplearn._rules import is_whole
 from seplearn.kernels.arrays import BoolArray
 from seplearn.table.columns import Table
 from seplearn.table.schema import Schema
@@ -48,7 +47,8 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
 def _place(name: Any, table: Table, names: tuple[str, ...]) -> int:
     """Which column is meant, by its name or its number."""
     own = table.integer_labels or tuple(range(len(names)))
-    if is_whole(name) and name in own:
+    is_whole = isinstance(name, (int, np.integer)) and not isinstance(name, bool)
+    if is_whole and name in own:
         return own.index(name)
     if name not in names:
         hint = did_you_mean(name, names)
