@@ -703,7 +703,7 @@ class SeparationEstimator(BaseEstimator):
         >>> model = TSLRegressor(random_state=0).fit(X[["area"]], y)
         >>> card = model.to_scorecard()
         >>> list(card.frame().columns)
-        ['feature', 'range', 'lower', 'upper', 'points']
+        ['feature', 'meaning', 'range', 'lower', 'upper', 'points']
         """
         rule = "a finite number other than 0"
         if not is_real(scale):

@@ -43,7 +43,7 @@ class MainEffects(Explanation):
     >>> effects.names[:2], bool(effects.spread[0] > effects.spread[1])
     (('area', 'rooms'), True)
     >>> list(effects.frame().columns)
-    ['feature', 'bin', 'lower', 'upper', 'level', 'frequency', 'effect']
+    ['feature', 'bin', 'lower', 'upper', 'level', 'meaning', 'frequency', 'effect']
     """
 
     _figure: ClassVar[str] = "plot_main_effects"
