@@ -21,10 +21,10 @@ def confirm(rows: Rows, again: Rows) -> dict[str, int]:
     """Put fits that were made again beside the rows that are there, and count what happened.
 
     A row whose results are the same to the last bit keeps its times, which belong to those of the
-    rivals, and gets the commit it is ``confirmed`` at (and what was not yet told when it was
-    measured). Where results of a problem differ, all its
-    new rows take the place of the old, so that times of one machine stay together; so does one row
-    beside one that was measured with changes that were not committed.
+    rivals, and gets the commit it is ``confirmed`` at, and what rows did not tell when it was
+    measured. Where results of a problem differ, all its new rows take the place of the old, so that
+    times of one machine stay together; so does one row beside one that was measured with changes
+    that were not committed.
     """
     made = [row for row in again.read() if row["status"] == "ok"]
     if not made:

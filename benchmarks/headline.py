@@ -56,7 +56,8 @@ def _about(rivals: list[str]) -> str:
         f"Rivals: {', '.join(rivals)}, all with their defaults. CPU time of a fit, choosing its "
         "size included, over LightGBM's on the same rows, one core each: that of the default in "
         "the same minutes, those of the other presets in other minutes, in which the machine "
-        "may be faster or slower by a tenth and more."
+        'may be faster or slower by a tenth and more; "(on n of N)" tells on how many tables both '
+        "were timed on the machine of most fits."
     )
 
 

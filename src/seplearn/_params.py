@@ -75,8 +75,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "are predicted clearly better so, or no worse without any stage; with a log link (counts, "
         "amounts, totals) unless they are predicted clearly better without; for two classes "
         "wherever the number of stages is chosen. Else only stages of a single feature become such "
-        "curves, and with "
-        "``fit_intercept=False`` none. Needs ``refine='joint'``.",
+        "curves, and with ``fit_intercept=False`` none. Needs ``refine='joint'``.",
     ),
     Parameter(
         "n_starts",

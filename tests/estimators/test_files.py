@@ -19,6 +19,7 @@ from seplearn import TSLClassifier, TSLRegressor, _spill, datasets
 from seplearn.fitting.joint import fit as joint
 from seplearn.table import blocks, summaries
 from seplearn.table.binning import axis_of_values
+from seplearn.table.files import source_of_file
 
 N = 900
 PARAMETERS = {"n_stages": 2, "random_state": 0, "early_stopping": False}
@@ -367,3 +368,14 @@ def test_empty_texts_of_a_csv_are_missing_and_other_texts_are_levels(tmp_path):
     expected = table.assign(kind=table["kind"].replace("", None)).drop(columns="y")
     same = TSLRegressor(n_stages=1, early_stopping=False, random_state=0).fit(expected, table["y"])
     np.testing.assert_array_equal(model.predict(expected), same.predict(expected))
+
+
+def test_empty_texts_are_missing_in_every_batch_of_a_csv(tmp_path):
+    """Batches are parts of longer arrays, whose texts do not begin at their first."""
+    texts = np.resize(["", "a", "bb", "", "ccc"], 150_000).tolist()
+    lines = [f"{text},1" for text in texts]
+    (tmp_path / "t.csv").write_text("\n".join(["kind,y", *lines]), encoding="utf-8")
+    batches = list(source_of_file(tmp_path / "t.csv").read(["kind"]))
+    assert len(batches) > 1
+    found = [value for batch in batches for value in batch.column(0).to_pylist()]
+    assert found == [text or None for text in texts]

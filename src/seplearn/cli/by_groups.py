@@ -112,10 +112,9 @@ def calls_text(calls: Decisions) -> str:
 
 
 def calls_as_json(calls: Decisions) -> dict[str, object]:
-    """All numbers; what is not known is null."""
-    overall = {name: None if math.isnan(v) else v for name, v in calls.overall.items()}
+    """All numbers."""
     return {
-        "label": calls.label, "threshold": calls.threshold, "overall": overall,
+        "label": calls.label, "threshold": calls.threshold, "overall": calls.overall,
         "groups": _rows_as_json(calls),
     }  # fmt: skip
 
@@ -125,7 +124,7 @@ def _band(low: float, high: float) -> str:
 
 
 def groups_as_json(groups: Segments) -> dict[str, object]:
-    """All numbers; what is not known is null."""
+    """All numbers."""
     rows = _rows_as_json(groups)
     return {"measure": groups.measure, "overall": groups.overall, "groups": rows}
 
@@ -133,13 +132,9 @@ def groups_as_json(groups: Segments) -> dict[str, object]:
 def _rows_as_json(result: Decisions | Segments) -> list[dict[str, object]]:
     columns = {name: list(values) for name, values in result._columns().items()}
     return [
-        {name: _json_value(value) for name, value in zip(columns, row, strict=True)}
+        {
+            name: value if isinstance(value, str) else value.item()
+            for name, value in zip(columns, row, strict=True)
+        }
         for row in zip(*columns.values(), strict=True)
     ]
-
-
-def _json_value(value: Any) -> object:
-    if isinstance(value, str):
-        return value
-    plain = value.item()
-    return None if isinstance(plain, float) and not math.isfinite(plain) else plain

@@ -295,9 +295,6 @@ def _as_json(
     changes: Counterfactual | None,
     row: int,
 ) -> dict[str, object]:
-    def plain(values: FloatArray) -> list[object]:
-        return [None if np.isnan(v) else float(v) for v in values]
-
     return {
         "row": row,
         "quantity": local.quantity,
@@ -318,8 +315,8 @@ def _as_json(
                 "stage": s,
                 "stage_name": local.stage_names[s],
                 "contribution": float(local.contributions[s]),
-                "backbone": dict(zip(local.names, plain(local.backbone[s]), strict=True)),
-                "tilt": dict(zip(local.names, plain(local.tilt[s]), strict=True)),
+                "backbone": dict(zip(local.names, local.backbone[s].tolist(), strict=True)),
+                "tilt": dict(zip(local.names, local.tilt[s].tolist(), strict=True)),
             }
             for s in range(len(local.contributions))
         ],

@@ -85,7 +85,8 @@ class TrainingColumn:
         self._look_for_truth_values(cells, known)
         if self._purpose in ("feature", "target", "numbers"):
             numbers = self.reader.read(cells)
-            if sum(map(len, self._first_numbers)) < _ROWS_FOR_CODES:
+            is_told = self._purpose == "feature"  # whether its numbers may be codes
+            if is_told and sum(map(len, self._first_numbers)) < _ROWS_FOR_CODES:
                 self._first_numbers.append(np.asarray(numbers.drop_null()))
             self._look_for_dates(known)
         else:

@@ -69,6 +69,7 @@ def _looked_at(paths: list[str], roles: Roles, missing: MissingTexts) -> dict[st
 
 
 def _opened_csv(path: str) -> AbstractContextManager[CsvText]:
+    """A file that is not Parquet, by its content, and so a CSV."""
     table = opened(path)
     return cast("AbstractContextManager[CsvText]", table)
 

@@ -375,6 +375,12 @@ class Edit:
         _check_numbers(self._one_sum("class_", class_), "edits")
 
     @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features of the model; x0, x1, ... where the table had no names."""
+        names: tuple[str, ...] = self._estimator._schema.labels
+        return names
+
+    @property
     def stage_names(self) -> Any:
         """Names of the stages as they are now, by their numbers; of several classes for each."""
         return self._model.stage_names(self.feature_names)
@@ -442,12 +448,6 @@ class Edit:
         return f"Edit({type(self._estimator).__name__}: {'; '.join(calls) or 'no changes yet'})"
 
     # What a user names, as numbers.
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The features of the model; x0, x1, ... where the table had no names."""
-        names: tuple[str, ...] = self._estimator._schema.labels
-        return names
 
     @property
     def _any_sum(self) -> SeparationModel:

@@ -148,7 +148,7 @@ def _joint_levels(olds: Sequence[CategoricalAxis], name: str) -> CategoricalAxis
     """
     known = {level for axis in olds for level in (*axis.levels, *axis.rare)}
     rare = set.intersection(*(set(axis.rare) for axis in olds))
-    truths = {name: level for axis in olds for name, level in axis.describe().other_names.items()}
+    truths = {text: level for axis in olds for text, level in axis.describe().other_names.items()}
     if truths and known <= {*truths, *truths.values()}:  # 0 and 1 of one are truth values of others
         known = {truths.get(level, level) for level in known}
         rare = {truths.get(level, level) for level in rare}

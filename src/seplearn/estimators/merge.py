@@ -30,7 +30,8 @@ def merge(
     It has all stages of all models, each divided by their number (or times its weight), and their
     main effects averaged. Numeric features get all edges of all models, levels all that any model
     knows, so that the average is exact for every row, missing values and levels never seen
-    included. With a link it is the sums that are averaged: logs of predictions, log-odds, scores.
+    included. (Levels 0 and 1 of one model are the False and True of another.) With a link it is the
+    sums that are averaged: logs of predictions, log-odds, scores.
 
     How often training rows fell into the new bins, which weighs averages in explanations, is
     estimated from the old ones.

@@ -99,7 +99,7 @@ def fit_joint(
 def _better(growths: list[Growth], prefers_effects: bool) -> Growth:
     """Products alone, or the form with main effects, unless the other predicts clearly better.
 
-    Or as well by main effects alone: a sum of single features is the simplest form to read.
+    Main effects without any stage, the simplest form to read, need only predict no worse.
     """
     better, *rivals = reversed(growths) if prefers_effects else growths
     for other in rivals:

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from seplearn._errors import did_you_mean, wrong_type
 from seplearn.table.columns import FrameTable, open_table
 
@@ -235,12 +237,13 @@ def _with_gaps(read: Callable[[list[str]], Iterable[Any]], names: list[str]) -> 
     import pyarrow.compute as pc
 
     for batch in read(names):
-        columns = [
-            pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
-            if pa.types.is_string(column.type)
-            else column
-            for column in batch.columns
-        ]
+        columns = list(batch.columns)
+        for j, column in enumerate(columns):
+            if pa.types.is_string(column.type):
+                is_empty = pc.fill_null(pc.equal(column, ""), True).to_numpy(zero_copy_only=False)
+                # Not if_else, which pyarrow 17 to 22 spoils for texts that are part of a longer
+                # array, as those of a batch may be.
+                columns[j] = column.take(pa.array(np.arange(len(column)), mask=is_empty))
         yield pa.table(columns, batch.schema.names)
 
 
