@@ -23,7 +23,7 @@ from seplearn._params import (
     documented,
 )
 from seplearn._spill import Spill
-from seplearn.estimators.base import SeparationClassifier, restored_on_failure
+from seplearn.estimators.base import SeparationClassifier
 from seplearn.estimators.class_view import ClassView
 from seplearn.estimators.files import (
     FeatureRows,
@@ -32,6 +32,7 @@ from seplearn.estimators.files import (
     read_outcomes,
     stored_rows,
 )
+from seplearn.estimators.fitted import restored_on_failure
 from seplearn.estimators.rows import Asked, check_callback, checked_options, fit_data, fit_rows
 from seplearn.fitting.options import LOG_LOSS, weigh_classes
 from seplearn.fitting.progress import Callback

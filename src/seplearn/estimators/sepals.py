@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from seplearn._errors import out_of_range
 from seplearn._params import SEPALS_PARAMETERS, SepALSParameters, check_parameters, documented
 from seplearn._workers import ThreadWorkers, n_threads
-from seplearn.estimators.base import SeparationRegressor, restored_on_failure
+from seplearn.estimators.base import SeparationRegressor
+from seplearn.estimators.fitted import restored_on_failure
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.reference import reference_rows
 from seplearn.fitting.sepals import fit_sepals

@@ -20,8 +20,9 @@ from seplearn._params import (
     paper_settings,
 )
 from seplearn._spill import Spill
-from seplearn.estimators.base import SeparationRegressor, restored_on_failure
+from seplearn.estimators.base import SeparationRegressor
 from seplearn.estimators.files import FeatureRows, Roles, read_outcomes, stored_rows
+from seplearn.estimators.fitted import restored_on_failure
 from seplearn.estimators.rows import Asked, check_callback, checked_options, fit_data, fit_rows
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
