@@ -222,7 +222,7 @@ WEIGHTS = Group(
 )
 
 WEIGHTS_OF_CLASSES = Group(
-    "estimators/classifier.py",
+    "estimators/labels.py",
     ("tests/estimators/test_classifier.py",),
     (
         ("counted: FloatArray = weights * effective", "counted: FloatArray = weights"),

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from seplearn import explain
 from seplearn._numerals import count, percent
-from seplearn.cli.tables import Outcomes
+from seplearn.cli.model_rows import Outcomes
 from seplearn.cli.text import number, shortened, signed
 from seplearn.cli.text import table as text_table
 from seplearn.estimators.base import SeparationEstimator

@@ -7,7 +7,8 @@ import click
 from seplearn._numerals import count
 from seplearn.cli.cells import missing_option
 from seplearn.cli.lines import say, say_json
-from seplearn.cli.tables import feature_batches, open_model
+from seplearn.cli.model_rows import feature_batches
+from seplearn.cli.tables import open_model
 from seplearn.cli.text import shortened, wrapped_table
 from seplearn.explain.drift import (
     LARGE,

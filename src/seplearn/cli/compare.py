@@ -10,14 +10,8 @@ import click
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import class_views, of_several
 from seplearn.cli.lines import say
-from seplearn.cli.tables import (
-    check_output,
-    in_a_file,
-    offset_column,
-    offset_option,
-    open_model,
-    with_target,
-)
+from seplearn.cli.model_rows import offset_column, offset_option, with_target
+from seplearn.cli.tables import check_output, in_a_file, open_model
 from seplearn.cli.text import number, shortened, table, wrapped
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.explain import Comparison

@@ -10,16 +10,11 @@ import click
 
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import known_label, of_several
+from seplearn.cli.info import size_text
 from seplearn.cli.lines import printable, say
+from seplearn.cli.model_rows import offset_column, offset_option, with_target
 from seplearn.cli.parameters import directions
-from seplearn.cli.tables import (
-    check_output,
-    offset_column,
-    offset_option,
-    open_model,
-    with_target,
-)
-from seplearn.cli.use import size_text
+from seplearn.cli.tables import check_output, open_model
 from seplearn.editing import Edit
 from seplearn.editing.edit import MAIN
 from seplearn.estimators.base import SeparationEstimator

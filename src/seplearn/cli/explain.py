@@ -14,16 +14,12 @@ from seplearn._rules import is_real
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
 from seplearn.cli.lines import printable, say, say_json
+from seplearn.cli.model_rows import one_row
 from seplearn.cli.parameters import directions
-from seplearn.cli.tables import (
-    one_row,
-    open_model,
-)
+from seplearn.cli.tables import open_model
 from seplearn.cli.text import number, shortened, signed, sum_text, waterfall, wrapped
 from seplearn.cli.text import table as text_table
-from seplearn.estimators.base import (
-    SeparationEstimator,
-)
+from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.explain.counterfactual import Change, Counterfactual
 from seplearn.explain.local import LocalExplanation

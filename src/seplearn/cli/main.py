@@ -27,7 +27,7 @@ class _Command(NamedTuple):
 
 _COMMANDS = {
     "fit": _Command("fit", "fit", "Fit a model to a table and say what it found."),
-    "predict": _Command("use", "predict", "Predict every row of a table."),
+    "predict": _Command("predict", "predict", "Predict every row of a table."),
     "evaluate": _Command("use", "evaluate", "Say how good the predictions for a table are."),
     "check": _Command("check", "check", "Say whether new rows are like those of the fit."),
     "summary": _Command("use", "summary", "Say in sentences what a model does."),
@@ -38,7 +38,7 @@ _COMMANDS = {
     "export": _Command("export", "export", "Write a model for places without this library."),
     "edit": _Command("edit", "edit", "Change a model by hand, with a record."),
     "merge": _Command("edit", "merge", "Write the average of several models."),
-    "info": _Command("use", "info", "Say what a file of a model holds."),
+    "info": _Command("info", "info", "Say what a file of a model holds."),
     "demo": _Command("demo", "demo", "Fit, explain and report the rents of invented flats."),
     "compile": _Command("compile", "compile_kernels", "Compile what fits need, once."),
 }

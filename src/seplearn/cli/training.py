@@ -12,15 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seplearn._numerals import count
-from seplearn.cli.cells import (
-    as_classes,
-    as_floats,
-    as_plain_text,
-    check_numbers,
-    text_as_missing,
-)
+from seplearn.cli.cells import as_classes, as_floats, as_plain_text, check_numbers, text_as_missing
 from seplearn.cli.lines import note
-from seplearn.cli.tables import check_columns, offsets_in, opened, read_columns
+from seplearn.cli.model_rows import offsets_in
+from seplearn.cli.tables import check_columns, opened, read_columns
 from seplearn.cli.training_cells import Purpose, TrainingColumn, TrainingTable, note_codes
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor

@@ -1,19 +1,15 @@
-"""The commands that use a saved model: predict, evaluate, summary, curves, report and info."""
+"""Commands that tell of a saved model: evaluate, summary, curves and report."""
 
 from __future__ import annotations
 
-import sys
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import click
 import narwhals as nw
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from tqdm import tqdm
 
 from seplearn import explain as explanations
-from seplearn._numerals import count
 from seplearn.cli.by_groups import (
     by_groups,
     calls_as_json,
@@ -26,227 +22,30 @@ from seplearn.cli.by_groups import (
 )
 from seplearn.cli.cells import missing_option
 from seplearn.cli.classes import against_option, class_option, class_views, of_several
-from seplearn.cli.lines import is_terminal, note, printable, say, say_json
-from seplearn.cli.tables import (
-    PIPE,
-    Batch,
+from seplearn.cli.lines import printable, say, say_json
+from seplearn.cli.model_rows import (
     Outcomes,
-    TableWriter,
-    check_output,
     feature_batches,
     offset_column,
     offset_option,
-    open_model,
     with_target,
     without_offset_option,
 )
+from seplearn.cli.tables import PIPE, TableWriter, check_output, open_model
 from seplearn.cli.text import (
     calibration_text,
     classes_text,
     confusion_text,
-    model_text,
-    number,
     shortened,
     summary_text,
     wrapped,
 )
-from seplearn.cli.text import table as text_table
-from seplearn.estimators.base import (
-    KINDS_OF_INTERVALS,
-    NEEDS_HELD_OUT,
-    SeparationEstimator,
-)
+from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.class_view import ClassView
-from seplearn.estimators.classifier import TSLClassifier
-from seplearn.estimators.tsl import TSLRegressor
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
-from seplearn.export.sql import RESULT_BEGINNINGS, RESULT_NAMES
-from seplearn.kernels.arrays import FloatArray
-from seplearn.losses import IDENTITY
 from seplearn.model.evaluation import ClassEvaluation
 from seplearn.report import write_report
-from seplearn.report.provenance import told_provenance
-
-_OWN_NAMES = (*RESULT_NAMES, "lower", "upper")
-_OWN_BEGINNINGS = (*RESULT_BEGINNINGS, "lower of ", "upper of ")
-
-
-@click.command()
-@click.argument("model")
-@click.argument("table")
-@click.option(
-    "-o", "--output", default=PIPE, help="A .csv or .parquet file; CSV to a pipe if not given."
-)
-@click.option(
-    "--stages",
-    is_flag=True,
-    help="Add a column with what every stage, and main effect, contributes; with more than two "
-    "classes to the score of every class.",
-)
-@click.option(
-    "--interval",
-    is_flag=True,
-    help="Add the ends of an interval that holds the outcome with a probability of --level; of a "
-    "classifier an interval for the probability of its second class, of more classes for those of "
-    "all.",
-)
-@click.option(
-    "--kind",
-    type=click.Choice(KINDS_OF_INTERVALS.options),
-    help="What the interval is for: the outcome (default for numbers), or the mean (the only one "
-    "for classes), which needs a model fitted with --n-bootstrap.",
-)
-@click.option(
-    "--level",
-    type=float,
-    help="Share of outcomes inside the interval; for the mean, of refits.  [default: 0.9]",
-)
-@click.option(
-    "--keep",
-    multiple=True,
-    metavar="COLUMN",
-    help="Copy this column of the table, such as an identifier; may be repeated.",
-)
-@offset_option
-@without_offset_option
-@missing_option
-def predict(
-    model: str, table: str, output: str, stages: bool, interval: bool, kind: str | None,
-    level: float | None, keep: tuple[str, ...], offset: str | None, without_offset: bool,
-    missing: tuple[str, ...],
-) -> None:  # fmt: skip
-    """Predict every row of TABLE with MODEL.
-
-    The table needs the columns the model was fitted to, in any order; others are ignored. It is
-    read and written in parts, so it may be larger than the memory. Of a classifier the prediction
-    is a class, beside the probability of every class. A model fitted with an offset or exposure
-    needs that column too.
-
-    \b
-    seplearn predict rent.tsl new.csv --keep id -o rents.csv
-    zcat new.csv.gz | seplearn predict rent.tsl - | head
-    """  # noqa: D301
-    keep = tuple(dict.fromkeys(keep))
-    clash = [name for name in keep if name in _OWN_NAMES or name.startswith(_OWN_BEGINNINGS)]
-    if clash:
-        raise ValueError(f"--keep must not be a name that predictions have, got {clash[0]!r}")
-    for option, value in (("--kind", kind), ("--level", level)):
-        if value is not None and not interval:
-            raise ValueError(f"{option} needs --interval, got {option} {value} without it")
-    check_output(output, (model, table), may_be_pipe=True)
-    estimator = open_model(model)
-    wanted = _interval(estimator, kind, 0.9 if level is None else level) if interval else None
-    added = offset_column(estimator, offset, without_offset)
-    if added is None and estimator._had_offsets and not without_offset:
-        note("this model was fitted with offsets and does not know their column: without --offset "
-             "it predicts as if there were none, rates where there was an exposure")  # fmt: skip
-    n_rows = 0
-    hidden = not is_terminal(sys.stderr)
-    with TableWriter(output) as writer, tqdm(unit=" rows", disable=hidden, leave=False) as progress:
-        for batch in feature_batches(estimator, table, keep, missing, added):
-            columns = {name: batch.kept[name] for name in keep}  # as they are in the table
-            columns |= _predictions(estimator, batch, wanted)
-            if stages:
-                columns |= _parts(estimator, batch)
-            writer.write(pa.table(columns))
-            n_rows += batch.features.num_rows
-            progress.update(batch.features.num_rows)
-        if n_rows == 0:
-            raise ValueError(f"{table} has no rows")
-    if output != PIPE:
-        say(f"{n_rows:,} predictions in {output}", err=True)
-
-
-class _Interval(NamedTuple):
-    """What the ends of intervals are asked for."""
-
-    kind: str
-    level: float
-
-
-def _interval(estimator: SeparationEstimator, kind: str | None, level: float) -> _Interval:
-    """The interval that is asked for, if the model can tell it."""
-    of_classes = isinstance(estimator, TSLClassifier)
-    wanted = _Interval(kind or ("mean" if of_classes else "outcome"), level)
-    model = estimator.model_
-    if wanted.kind == "mean" and not (model.is_constant or model.replicates):
-        raise ValueError(
-            "--interval for the mean needs a model with bootstrap replicates: seplearn fit ... "
-            "--n-bootstrap 100"
-        )
-    if wanted.kind == "outcome" and not of_classes and model.spread is None:
-        raise ValueError(
-            f"--interval for the outcome {NEEDS_HELD_OUT}; --kind mean is for models fitted with "
-            "--n-bootstrap"
-        )
-    return wanted
-
-
-def _predictions(
-    estimator: SeparationEstimator, batch: Batch, interval: _Interval | None
-) -> dict[str, Any]:
-    """Predictions, of a classifier with the probability of every class, and intervals."""
-    features, added = batch.features, batch.offset
-    if isinstance(estimator, TSLClassifier):
-        labels = estimator.predict(features, added).tolist()
-        columns: dict[str, Any] = {"prediction": pa.array(labels)}
-        names = (f"probability of {label}" for label in estimator.classes_.tolist())
-        columns |= dict(zip(names, estimator.predict_proba(features, added).T, strict=True))
-    elif isinstance(estimator, TSLRegressor):
-        columns = {"prediction": estimator.predict(features, added)}
-    else:
-        columns = {"prediction": estimator.predict(features)}
-    if interval is not None:
-        predict_interval = cast("Any", estimator).predict_interval
-        ends = predict_interval(features, interval.level, kind=interval.kind, offset=added)
-        columns |= _ends(estimator, ends)
-    return columns
-
-
-def _ends(estimator: SeparationEstimator, ends: FloatArray) -> dict[str, Any]:
-    """The ends of intervals, of more than two classes those of each."""
-    several = of_several(estimator)
-    if several is None:
-        return {"lower": ends[:, 0], "upper": ends[:, 1]}
-    columns: dict[str, Any] = {}
-    for k, label in enumerate(several.classes_.tolist()):
-        columns |= {f"lower of {label}": ends[:, k, 0], f"upper of {label}": ends[:, k, 1]}
-    return columns
-
-
-def _parts(estimator: SeparationEstimator, batch: Batch) -> dict[str, Any]:
-    """What adds up to the prediction, or to the column ``sum`` that a link makes it of."""
-    features = batch.features
-    if of_several(estimator) is not None:
-        return _class_parts(estimator, features)
-    parts = estimator.predict_stages(features)
-    columns: dict[str, Any] = {}
-    if estimator.model_.link is not IDENTITY:
-        columns["sum"] = estimator._sums(features, batch.offset)
-    columns["intercept"] = pa.array([estimator.intercept_] * len(parts), pa.float64())
-    if batch.offset is not None:
-        columns["offset"] = batch.offset
-    if estimator.model_.effects is not None:
-        effects = estimator.predict_effects(features).T
-        names = (f"main effect of {name}" for name in estimator._schema.labels)
-        columns |= dict(zip(names, effects, strict=True))
-    return columns | {f"stage {s}": parts[:, s] for s in range(parts.shape[1])}
-
-
-def _class_parts(estimator: SeparationEstimator, features: pa.Table) -> dict[str, Any]:
-    """What adds up to the score of every class, which is the column ``sum of ...``."""
-    columns: dict[str, Any] = {}
-    for label, view in class_views(estimator, None):
-        parts = view.predict_stages(features)
-        columns[f"sum of {label}"] = view.decision_function(features)
-        columns[f"intercept of {label}"] = np.full(len(parts), view.intercept_)
-        if view.model_.effects is not None:
-            effects = view.predict_effects(features).T
-            names = (f"main effect of {name} for {label}" for name in estimator._schema.labels)
-            columns |= dict(zip(names, effects, strict=True))
-        columns |= {f"stage {s} of {label}": parts[:, s] for s in range(parts.shape[1])}
-    return columns
 
 
 @click.command()
@@ -468,79 +267,3 @@ def report(
         estimator, output, features, given.y, offset=given.offset, title=title, n_rows=rows, by=by
     )
     say(f"wrote {output}", err=True)
-
-
-@click.command()
-@click.argument("model")
-def info(model: str) -> None:
-    """Say what the model in the file MODEL does, and what else is in the file."""
-    estimator = open_model(model)
-    target = printable(estimator.target_name_ or "a target without a name")
-    reference = estimator.model_.reference
-    lines = [
-        f"{type(estimator).__name__} for {target}: {size_text(estimator)}",
-        *_meaning_of_sums(estimator),
-        (
-            f"reference rows: {0 if reference is None else len(reference.codes)}, "
-            f"bootstrap replicates: {len(estimator.model_.replicates)}"
-        ),
-        *(
-            printable(f"{what if what[:2].isupper() else what[0].lower() + what[1:]}: {text}")
-            for what, text in told_provenance(estimator)
-            if what != "Target"
-        ),
-    ]
-    if estimator.evaluation_ is not None:
-        lines.append(f"error when it was fitted: {estimator.evaluation_}")
-    lines += [f"edit {k}: {printable(str(edit))}" for k, edit in enumerate(estimator.edits_, 1)]
-    say("\n".join([model_text(estimator), "", *lines, "", _axes_text(estimator)]))
-
-
-def size_text(estimator: SeparationEstimator) -> str:
-    """How large a model is: its classes, stages and features."""
-    features = f"{estimator.n_features_in_} features"
-    several = of_several(estimator)
-    if several is not None:
-        n_stages = sum(len(own) for own in several.stages_)
-        return f"{len(several.classes_)} classes, {count(n_stages, 'stage')} in all, {features}"
-    effects = "" if estimator.model_.effects is None else "main effects, "
-    constant = f"constant {number(estimator.intercept_)}"
-    return f"{count(len(estimator.stages_), 'stage')}, {effects}{features}, {constant}"
-
-
-def _meaning_of_sums(estimator: SeparationEstimator) -> list[str]:
-    """What constant, main effects and stages add up to, and what is added besides."""
-    lines = []
-    if of_several(estimator) is not None:
-        lines.append(
-            "constant, main effects and stages of a class add up to its score; its probability is "
-            "the exponential of that over the sum of all exponentials"
-        )
-    elif estimator.model_.link is not IDENTITY:
-        subject = Subject.of(estimator)
-        lines.append(
-            f"constant, main effects and stages add up to the {subject.quantity}; the "
-            f"{subject.response} follows from it"
-        )
-    if isinstance(estimator, TSLClassifier):
-        lines.append(f"classes: {', '.join(str(one) for one in estimator.classes_.tolist())}")
-    own = estimator.offset_column_
-    if own is not None:
-        lines.append(f"offset: {'the log of ' if own.is_exposure else ''}column {own.name!r}")
-    return lines
-
-
-def _axes_text(estimator: SeparationEstimator) -> str:
-    rows = []
-    for name, axis in zip(estimator._schema.labels, estimator.model_.bins.axes, strict=True):
-        description = axis.describe()
-        if description.kind == "numeric":
-            rows.append((shortened(name), "numbers", f"{description.meanings.count('range')} bins"))
-        else:
-            levels = ", ".join(description.levels[:5]) + (
-                ", ..." if len(description.levels) > 5 else ""
-            )
-            rows.append(
-                (shortened(name), f"{len(description.levels)} levels", shortened(levels, 50))
-            )
-    return text_table(("feature", "kind", ""), rows)

@@ -15,8 +15,9 @@ from seplearn.dask.partitions import Extent, Look
 from seplearn.dask.rows import DaskRows, Shares
 from seplearn.dask.shares import joined
 from seplearn.dask.tasks import Tasks
-from seplearn.estimators.classifier import (
-    TSLClassifier,
+from seplearn.estimators.classifier import TSLClassifier
+from seplearn.estimators.fitted import restored_on_failure
+from seplearn.estimators.labels import (
     check_all_weighed,
     class_eval_rows,
     class_weights,
@@ -24,7 +25,6 @@ from seplearn.estimators.classifier import (
     numbered,
     weighed_rows,
 )
-from seplearn.estimators.fitted import restored_on_failure
 from seplearn.estimators.rows import Asked, check_callback, checked_options, fit_data
 from seplearn.estimators.tsl import check_eval_target
 from seplearn.fitting.options import FitOptions

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seplearn.dask.shares import CodedRows
-from seplearn.estimators.classifier import OF_ONE_KIND
+from seplearn.estimators.labels import OF_ONE_KIND
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.table.binning import Axis, code_type
 from seplearn.table.columns import Table, open_table, read_target
