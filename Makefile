@@ -93,8 +93,10 @@ compare: $(DEV_STAMP)
 # What takes too long for every change. `make -k nightly` goes on when a part fails.
 nightly: docs lower-bounds compare mutants
 
-# DATA holds data/ and data_classification/ (tables) and reference/ (published parameters); the result files are kept in git.
-DATA ?= ../shared
+# DATA holds data/ and data_classification/ (tables) and reference/ (published parameters and errors): make benchmarks
+# DATA=folder. Without it tables are OpenML's, and parts that need more say that they are skipped. Results are in git.
+DATA ?=
+DATA_DIR = $(if $(DATA),--data-dir $(DATA))
 OWN := seplearn "seplearn, another seed" "seplearn, 2 stages" "seplearn, 4 starts" \
 	"seplearn, 10 stages" "seplearn, 10 stages, free"
 QUICK := seplearn "seplearn, 2 stages" "seplearn, 4 starts" "seplearn, main effects only" \
@@ -102,35 +104,35 @@ QUICK := seplearn "seplearn, 2 stages" "seplearn, 4 starts" "seplearn, main effe
 OTHERS := seplearn lightgbm xgboost "random forest" pygam "linear with splines" ebm mean
 
 benchmarks: $(BENCH_STAMP)
-	$(BIN)/python -m benchmarks.speed --data-dir $(DATA)
-	$(BIN)/python -m benchmarks.fidelity --data-dir $(DATA)
+	$(BIN)/python -m benchmarks.speed $(DATA_DIR)
+	$(BIN)/python -m benchmarks.fidelity $(DATA_DIR)
 	$(BIN)/python -m benchmarks.memory
-	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 0 1 2 3 4 --rivals $(QUICK)
-	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 0 1 2 3 4 --rivals ebm
+	$(BIN)/python -m benchmarks run $(DATA_DIR) --splits 0 1 2 3 4 --rivals $(QUICK)
+	$(BIN)/python -m benchmarks run $(DATA_DIR) --splits 0 1 2 3 4 --rivals ebm
 	for task in classes counts quantiles; do \
-	  $(BIN)/python -m benchmarks run --data-dir $(DATA) --task $$task --splits 0 1 2 3 4 \
+	  $(BIN)/python -m benchmarks run $(DATA_DIR) --task $$task --splits 0 1 2 3 4 \
 	    --rivals $(OTHERS) || exit 1; \
 	done
-	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 42 --rivals $(OWN)
-	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 42 --tag published
-	$(BIN)/python -m benchmarks tune --data-dir $(DATA) --rivals seplearn --trials 30 --folds 3 --rows 5000
-	$(BIN)/python -m benchmarks run --data-dir $(DATA) --splits 42 --tag tuned
+	$(BIN)/python -m benchmarks run $(DATA_DIR) --splits 42 --rivals $(OWN)
+	$(BIN)/python -m benchmarks run $(DATA_DIR) --splits 42 --tag published
+	$(BIN)/python -m benchmarks tune $(DATA_DIR) --rivals seplearn --trials 30 --folds 3 --rows 5000
+	$(BIN)/python -m benchmarks run $(DATA_DIR) --splits 42 --tag tuned
 	$(BIN)/python -m benchmarks growth --rivals seplearn lightgbm xgboost --splits 0 1 2 3 4
 	$(BIN)/python -m benchmarks growth --rivals tensorsl --splits 0 1 2
 	$(BIN)/python -m benchmarks growth --rivals ebm --timeout 2400
 	$(BIN)/python -m benchmarks.scale
 	$(BIN)/python -m benchmarks.coverage
-	$(BIN)/python -m benchmarks.outcomes --data-dir $(DATA)
-	$(BIN)/python -m benchmarks.steadiness --data-dir $(DATA)
+	$(BIN)/python -m benchmarks.outcomes $(DATA_DIR)
+	$(BIN)/python -m benchmarks.steadiness $(DATA_DIR)
 	$(BIN)/python -m benchmarks.shapley_speed
 	$(BIN)/python -m benchmarks.onnx_speed
-	$(BIN)/python -m benchmarks.sepals --data-dir $(DATA)
-	$(BIN)/python -m benchmarks report --data-dir $(DATA)
+	$(BIN)/python -m benchmarks.sepals $(DATA_DIR)
+	$(BIN)/python -m benchmarks report $(DATA_DIR)
 	$(BIN)/python -m benchmarks.figures
 
 # The paper's studies: pages, figures and CSV in studies/results. Without DATA tables are OpenML's.
 studies: $(BENCH_STAMP)
-	$(BIN)/python -m studies $(if $(wildcard $(DATA)/data/datasets.json),--data-dir $(DATA))
+	$(BIN)/python -m studies $(DATA_DIR)
 
 $(DEMO_STAMP): pyproject.toml | .venv
 	$(BIN)/python $(INSTALL) -e '.[plots,cli]' 'pandas>=2.2'

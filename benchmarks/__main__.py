@@ -68,7 +68,7 @@ def _folder(text: str) -> Path:
 
 def _data(parser: argparse.ArgumentParser) -> None:
     about = "folder with data/ (tables) and reference/ (published parameters and errors)"
-    parser.add_argument("--data-dir", type=_folder, default=data.DEFAULT_FOLDER, help=about)
+    parser.add_argument("--data-dir", type=_folder, help=about)
 
 
 def _results(parser: argparse.ArgumentParser) -> None:
@@ -153,6 +153,8 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.tag == "tuned":
         params = tune.tuned(arguments.results / "tuned")
     elif arguments.tag == "published":
+        if not data.has_files(arguments.data_dir, data.PUBLISHED):
+            return
         params = _published(arguments.data_dir, names)
     todo = run.cells(
         names, arguments.splits, _rivals(arguments, arguments.task), folder=arguments.data_dir,
@@ -185,7 +187,7 @@ def _tune(arguments: argparse.Namespace) -> None:
     for name in _names(arguments):
         for rival in _rivals(arguments):
             cell = {"problem": name, "rival": rival, "split": arguments.split}
-            cell["folder"] = str(arguments.data_dir)
+            cell["folder"] = str(arguments.data_dir) if arguments.data_dir else None
             try:
                 best = tune.tune(
                     cell, arguments.results / "tuned", arguments.trials, arguments.folds,
@@ -196,12 +198,12 @@ def _tune(arguments: argparse.Namespace) -> None:
                 print(f"{name}, {rival}: {error}")
 
 
-def _report(results: Path, folder: Path) -> None:
+def _report(results: Path, folder: Path | None) -> None:
     rows, target = Rows(results / "runs.jsonl").read(), results / "report"
     if not rows:
         raise ValueError(f"--results must be a folder with runs.jsonl in it, got {results}")
-    if not (folder / "reference").is_dir():
-        print(f"without the paper's printed errors: there is no {folder / 'reference'}")
+    if not paper_page.has_printed_errors(folder):
+        print("without the paper's printed errors, which are in the folder of --data-dir")
     more = headline.lines(rows) + headline.repeated(rows)
     written = report.write(rows, report.FRESH, target, more)
     more = paper_page.lines(rows, folder, tune.found(results / "tuned"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from collections.abc import Collection
@@ -10,8 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-
-DEFAULT_FOLDER = Path(__file__).parents[2] / "shared"
 
 # Names in the published parameter files that the fit does not depend on.
 _INERT = {
@@ -26,6 +25,28 @@ _INERT = {
 
 
 REGRESSION_TABLES, CLASS_TABLES = "data", "data_classification"
+LISTED = f"{REGRESSION_TABLES}/datasets.json"  # which tables there are
+PUBLISHED = "reference/tuned_parameters.json"  # what the paper's authors found
+
+
+def asked_folder(description: str | None, *needed: str) -> Path | None:
+    """The folder of ``--data-dir`` of a script that needs files of it; None, said, without them."""
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    about = "folder with data/ (tables) and reference/ (published parameters and errors)"
+    parser.add_argument("--data-dir", type=Path, help=about)
+    folder: Path | None = parser.parse_args().data_dir
+    return folder if has_files(folder, *needed) else None
+
+
+def has_files(folder: Path | None, *needed: str) -> bool:
+    """Whether a folder is given and has these files; says what is skipped for lack of them."""
+    if folder is None:
+        print(f"skipped: needs --data-dir, a folder with {' and '.join(needed)}")
+        return False
+    missing = [name for name in needed if not (folder / name).exists()]
+    if missing:
+        print(f"skipped: {folder} has no {' and no '.join(missing)}")
+    return not missing
 
 
 def datasets(folder: Path, tables: str = REGRESSION_TABLES) -> list[dict[str, Any]]:
@@ -36,7 +57,7 @@ def datasets(folder: Path, tables: str = REGRESSION_TABLES) -> list[dict[str, An
 
 def tuned_parameters(folder: Path) -> dict[str, Any]:
     """Published tuned parameters and test RMSE: dataset -> model -> {params, test_rmse}."""
-    text = (folder / "reference" / "tuned_parameters.json").read_text(encoding="utf-8")
+    text = (folder / PUBLISHED).read_text(encoding="utf-8")
     return json.loads(text)
 
 

@@ -12,7 +12,6 @@ The paper's split: 80/20, ``random_state=42``. Two ways to read the published pa
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from pathlib import Path
@@ -55,9 +54,9 @@ def measure(folder: Path, entry: dict[str, Any], kind: str, reading: str) -> dic
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data-dir", type=Path, default=data.DEFAULT_FOLDER)
-    folder = parser.parse_args().data_dir
+    folder = data.asked_folder(__doc__, data.LISTED, data.PUBLISHED)
+    if folder is None:
+        return
     cells = data.published_cells(folder, KINDS)
     cases = [(*cell, reading) for reading in READINGS for cell in cells]
     where = {"machine": machine.describe("seplearn", "numba", "numpy"), "commit": machine.commit()}

@@ -14,7 +14,6 @@ Without the tables it measures nothing and says so.
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -93,11 +92,8 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data-dir", type=Path, default=data.DEFAULT_FOLDER)
-    folder = parser.parse_args().data_dir
-    if not (folder / data.REGRESSION_TABLES / "datasets.json").exists():
-        print(f"skipped: {folder} has no {data.REGRESSION_TABLES}/datasets.json")
+    folder = data.asked_folder(__doc__, data.LISTED)
+    if folder is None:
         return
     packages = ("seplearn", "numba", "numpy", "lightgbm")
     where = {"machine": machine.describe(*packages), "commit": machine.commit()}

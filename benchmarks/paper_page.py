@@ -11,6 +11,7 @@ import pandas as pd
 
 from benchmarks.report import OURS, PAPER, cells, is_extra, summary
 
+_PRINTED_ERRORS = "reference/paper_results.csv"
 _PRINTED = {
     "tsl_r10": "paper's TSL, R <= 10",
     "ebm": "EBM",
@@ -27,14 +28,19 @@ def lines(
     chosen = [row for row in PAPER.rows(rows) if not is_extra(row["problem"])]
     has_tuned = any(row["model"] == f"{OURS}, tuned" for row in chosen)
     out = (tuning(studies) if has_tuned else []) + readability(chosen)
-    if folder is not None and (folder / "reference" / "paper_results.csv").exists():
+    if folder is not None and has_printed_errors(folder):
         out = printed(cells(chosen), printed_errors(folder)) + out
     return out
 
 
+def has_printed_errors(folder: Path | None) -> bool:
+    """Whether the paper's own figures are there."""
+    return folder is not None and (folder / _PRINTED_ERRORS).exists()
+
+
 def printed_errors(folder: Path) -> pd.DataFrame:
     """The paper's table, with the best interpretable model and the best black box."""
-    table = pd.read_csv(folder / "reference" / "paper_results.csv").set_index("dataset")
+    table = pd.read_csv(folder / _PRINTED_ERRORS).set_index("dataset")
     table["best black box"] = table[_BLACK_BOXES].min(axis=1)
     table["best interpretable"] = table.drop(columns=[*_BLACK_BOXES, "best black box"]).min(axis=1)
     return table

@@ -9,7 +9,6 @@ problem per mode.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from pathlib import Path
@@ -106,9 +105,9 @@ def plain_fit(X: np.ndarray, y: np.ndarray, rank: int, basis: str, degree: int) 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data-dir", type=Path, default=data.DEFAULT_FOLDER)
-    folder = parser.parse_args().data_dir
+    folder = data.asked_folder(__doc__, data.LISTED, data.PUBLISHED)
+    if folder is None:
+        return
     cells = data.published_cells(folder, KINDS)
     speeds = [speed(20_000, *case) for case in SPEED_CASES]
     rows = [fidelity(folder, *cell) for cell in tqdm(cells)]

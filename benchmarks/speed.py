@@ -135,9 +135,10 @@ def large() -> dict[str, Any]:
     return {"settings": LARGE, "fits": rows, **ratios(rows), **memory}
 
 
+LARGE_CASE = "1,000,000 x 10"
 CASES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "california_housing, R <= 2": lambda folder: california(folder, "tsl_r2"),
-    "1,000,000 x 10": lambda _: large(),
+    LARGE_CASE: lambda _: large(),
     "california_housing, R <= 10": lambda folder: california(folder, "tsl_r10"),
 }
 
@@ -153,12 +154,14 @@ def main() -> None:
         return
     from benchmarks import data, machine
 
-    folder = arguments.data_dir or data.DEFAULT_FOLDER
+    folder = arguments.data_dir
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     results["machine"] = machine.describe("seplearn", "tensorsl", "numba", "numpy")
     results["threads"] = THREADS
     RESULTS.parent.mkdir(exist_ok=True)
     for case in arguments.case:
+        if case != LARGE_CASE and not data.has_files(folder, data.LISTED, data.PUBLISHED):
+            continue
         results[case] = {"commit": machine.commit(), **CASES[case](folder)}
         RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
         numbers = {k: round(v, 3) for k, v in results[case].items() if isinstance(v, float)}

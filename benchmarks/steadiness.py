@@ -10,7 +10,6 @@ mean absolute Shapley value, averaged over both fits). Two constants are alike.
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -83,9 +82,9 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data-dir", type=Path, default=data.DEFAULT_FOLDER)
-    folder = parser.parse_args().data_dir
+    folder = data.asked_folder(__doc__, data.LISTED)
+    if folder is None:
+        return
     where = {"machine": machine.describe("seplearn", "numba", "numpy"), "commit": machine.commit()}
     rows = []
     for entry in tqdm(data.datasets(folder), desc="tables"):

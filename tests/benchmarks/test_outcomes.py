@@ -22,7 +22,11 @@ def test_a_table_is_measured_and_told_and_nothing_without_tables(tmp_path, monke
     monkeypatch.setattr(outcomes, "RESULTS", tmp_path / "outcomes.json")
     monkeypatch.setattr("sys.argv", ["outcomes", "--data-dir", str(tmp_path)])
     outcomes.main()
-    assert "skipped" in capsys.readouterr().out
+    assert f"skipped: {tmp_path} has no data/datasets.json" in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", ["outcomes"])
+    outcomes.main()
+    assert "skipped: needs --data-dir" in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", ["outcomes", "--data-dir", str(tmp_path)])
     random = np.random.default_rng(0)
     made = pd.DataFrame(random.normal(size=(300, 2)), columns=["a", "b"])
     made["y"] = made["a"] + random.normal(0.0, 0.1, 300)
