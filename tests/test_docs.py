@@ -30,10 +30,14 @@ def named(pages):
     return {"argvalues": pages, "ids": [str(page.relative_to(ROOT)) for page in pages]}
 
 
+def is_of(module, thing):
+    return getattr(thing, "__module__", None) == module.__name__
+
+
 def public_objects():
     """(name, object) of every public class and function."""
-    own = [name for name, f in vars(datasets).items() if inspect.isfunction(f) and name[0] != "_"]
-    own = [name for name in own if getattr(datasets, name).__module__ == datasets.__name__]
+    own = [name for name, f in vars(datasets).items() if name[0] != "_"]
+    own = [name for name in own if is_of(datasets, getattr(datasets, name))]
     listed = [(module, module.__all__) for module in (seplearn, explain, plots, report)]
     for module, names in [*listed, (datasets, own)]:
         for name in names:
@@ -50,6 +54,29 @@ def test_a_public_object_has_an_example_and_a_place_in_the_reference(name, thing
     reference = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
     place = reference.split(f".. module:: {module}\n")[1].split(".. module::")[0]
     assert f"\n   {own}\n" in place
+
+
+def result_of(name):
+    """The class of what an explanation gives."""
+    told = inspect.signature(getattr(explain, name)).return_annotation
+    return getattr(explain, told.split(" | ")[0])
+
+
+def test_the_options_of_all_figures_are_told():
+    page = (DOCS / "explanations.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| (.*) \| (.*) \|$", page.split("| result of | options |")[1], re.MULTILINE
+    )
+    told = {
+        name: set(re.findall(r"(\w+)=", options))
+        for results, options in rows
+        for name in re.findall(r"`(\w+)`", results)
+    }
+    for name in filter(str.islower, explain.__all__):
+        signature = inspect.signature(getattr(plots, result_of(name)._figure))
+        options = {p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
+        assert told.get(name, set()) >= options, name
+        assert f"`{name}`" in page.split("`frame()` has a row per")[1].split("## Bands")[0], name
 
 
 def heading_anchors(page):

@@ -31,9 +31,9 @@ ROOT = Path(__file__).parents[1]
 
 def test_exported_names():
     assert sorted(seplearn.__all__) == [
-        "Branch", "ClassEvaluation", "ClassModels", "ClassView", "Edit", "EditEffect", "EditRecord",
-        "Evaluation", "ModelFormatError", "Provenance", "Scorecard", "SepALSRegressor",
-        "SeparationModel", "SizePath", "Stage", "StageRecord", "TSLClassifier",
+        "Branch", "ClassEvaluation", "ClassModels", "ClassView", "Confusion", "Edit", "EditEffect",
+        "EditRecord", "Evaluation", "ModelFormatError", "Provenance", "Scorecard",
+        "SepALSRegressor", "SeparationModel", "SizePath", "Stage", "StageRecord", "TSLClassifier",
         "TSLRegressor", "__version__", "datasets", "explain", "load_model", "merge", "report",
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)

@@ -124,7 +124,7 @@ for name, one in (("as fitted", model), ("edited", reviewed), ("fitted without i
 groups = X["personal_status"].iloc[test].to_numpy()
 rows = X.iloc[test], y[test]
 for one in (model, reviewed):
-    given = explain.decisions(one, *rows, by=groups, threshold=0.4, of_class="good")
+    given = explain.decisions(one, *rows, by=groups, threshold=0.4, label="good")
     print(given.sentence)
 
 # %%

@@ -55,12 +55,12 @@ def did_you_mean(given: Any, names: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def warn(message: str) -> None:
-    """Give a UserWarning that points at the caller's line outside this package."""
+def warn(message: str, category: type[UserWarning] = UserWarning) -> None:
+    """Give a warning that points at the caller's line outside this package."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def _is_ours(module: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 
@@ -25,6 +27,19 @@ def count(n: int, what: str) -> str:
     ('1 other stage', '1,200 rows')
     """
     return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def listed(words: Sequence[str], most: int | None = None, last: str = "and") -> str:
+    """Words in a row, of many the first.
+
+    Examples
+    --------
+    >>> listed("abc"), listed("abcdefg", most=2), listed("a")
+    ('a, b and c', 'a, b and 5 more', 'a')
+    """
+    if most is not None and len(words) > most:
+        words = [*words[:most], f"{len(words) - most} more"]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
 def number_text(value: float, digits: int) -> str:

@@ -117,6 +117,13 @@ class Claims(NamedTuple):
         The true number of claims to expect in a year, which no model is told.
     amount : array of shape (n_samples,)
         What all claims of the policy cost together; zero for most.
+
+    Examples
+    --------
+    >>> from seplearn import datasets
+    >>> found = datasets.claims(100, random_state=0)
+    >>> found.X.shape[0] == len(found.rate) == 100
+    True
     """
 
     X: Any

@@ -157,7 +157,7 @@ def test_shapley_values_and_changes_are_of_the_class_named(weather, model, table
     told = json.loads(run(*call, "--wanted", "0.45", "--fixed", "a", "--json").stdout)
     values = explain.shapley(model.for_class("wet"), X[row : row + 1]).values[0]
     assert list(told["shapley"]["values"].values()) == pytest.approx(values.tolist(), abs=1e-12)
-    of_wet = explain.counterfactual(model, X, row, target=0.45, of_class="wet", fixed="a")
+    of_wet = explain.counterfactual(model, X, row, target=0.45, label="wet", fixed="a")
     assert told["changes"]["wanted"] == "probability of wet of at least 0.45" == of_wet.wanted
     sizes = [change["size"] for change in told["changes"]["changes"]]
     assert sizes == pytest.approx([change.size for change in of_wet.changes])

@@ -197,6 +197,22 @@ def predicted(done):
     return pd.read_csv(io.StringIO(done.stdout))["prediction"]
 
 
+@pytest.mark.filterwarnings("default:offset")
+def test_an_exposure_is_no_log_and_an_offset_may_be_one_by_mistake(folder, tmp_path):
+    table = frame(folder)[["a", "b", "claims"]]
+    table = table.assign(part=frame(folder)["years"] / 3.0, days=lambda t: 1.0 + t["part"])
+    table.to_parquet(tmp_path / "one.parquet")
+    table.to_parquet(tmp_path / "two.parquet")
+    both = (tmp_path / "one.parquet", tmp_path / "two.parquet")
+    asked = ("--target", "claims", "--loss", "poisson", "--validation", "0", *QUICK)
+    for tables in (both[:1], both):
+        kept = run("fit", *tables, *asked, "--exposure", "days", "--exclude", "part")
+        assert kept.exit_code == 0, kept.output
+        assert "np.log" not in kept.stderr  # logs between 0 and 1 look like years
+        wrong = run("fit", *tables, *asked, "--offset", "part", "--exclude", "days")
+        assert "give its log, offset=np.log(exposure)" in wrong.stderr
+
+
 def test_another_column_may_have_the_offset(folder, counts, tmp_path):
     table = frame(folder).rename(columns={"years": "time"})
     table.to_csv(tmp_path / "renamed.csv", index=False)

@@ -469,10 +469,12 @@ def test_arrays_whose_chunks_have_no_known_sizes(client, table):
     [
         (["a", 1], TypeError, "y must have labels of one kind, got strings and numbers"),
         (["a", None], ValueError, "partition 1: y must not have missing values, got None in row 0"),
+        ([f"{k} EUR" for k in range(N)], ValueError, "y must have classes that repeat, got"),
     ],
 )
 def test_labels_of_other_partitions(client, table, labels, error, message):
-    y = da.from_array(np.array([labels[k >= 350] for k in range(N)], dtype=object), chunks=350)
+    each = labels if len(labels) == N else [labels[k >= 350] for k in range(N)]
+    y = da.from_array(np.array(each, dtype=object), chunks=350)
     X = da.from_array(table[["area"]].to_numpy(), chunks=350)
     with pytest.raises(error, match=message):
         DaskTSLClassifier(client).fit(X, y)

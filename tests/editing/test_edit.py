@@ -379,17 +379,17 @@ def test_several_classes_are_edited_one_by_one_or_all():
     (model, labels), (X, _) = classes(), table()
     names = model.classes_.tolist()
     k = names.index("high")
-    one = model.edit().flatten("area", class_="high").apply(reason="r")
+    one = model.edit().flatten("area", label="high").apply(reason="r")
     others = [i for i in range(3) if i != k]
     before, after = model.decision_function(X), one.decision_function(X)
     np.testing.assert_array_equal(after[:, others], before[:, others])
     assert (after[:, k] != before[:, k]).any()
-    assert one.edits_[0].arguments == {"feature": "area", "class_": "high"}
+    assert one.edits_[0].arguments == {"feature": "area", "label": "high"}
     every = model.edit().drop_feature("area").apply(reason="r")
     np.testing.assert_array_equal(
         every.decision_function(X.assign(area=1.0)), every.decision_function(X)
     )
-    effect = model.edit().recalibrate(X, labels, class_="high").effect(X, labels)
+    effect = model.edit().recalibrate(X, labels, label="high").effect(X, labels)
     assert effect.evaluation_after.log_loss <= effect.evaluation_before.log_loss
     assert effect.frame().shape == (10, 4)
 
@@ -456,7 +456,7 @@ def test_effect_without_a_target_and_its_words():
         (lambda e: e.flatten("area", stage=-1), "stage must be an integer from 0"),
         (lambda e: e.flatten("area", stage=True), "stage must be an integer from 0"),
         (lambda e: e.flatten("area", stage="all"), "stage must be the number of a stage or 'main'"),
-        (lambda e: e.flatten("area", class_="x"), "class_ must be None for a model of one sum"),
+        (lambda e: e.flatten("area", label="x"), "label must be None for a model of one sum"),
         (lambda e: e.clip("district", (1, 2)), "must be a feature of numbers for clip.*district"),
         (lambda e: e.clip("area", (2, 1)), r"limits must be a pair .*got \(2, 1\)"),
         (lambda e: e.clip("area", (1, np.nan)), "limits must be a pair"),
@@ -502,13 +502,13 @@ def test_an_edit_needs_a_reason(reason):
 def test_what_makes_no_sense_for_the_model_is_refused():
     (model, labels), (X, _) = classes(), table()
     for call, told in (
-        (lambda e: e.flatten("area", stage=0), "class_ must be one of the classes.*with stage"),
-        (lambda e: e.flatten("area", class_="hgh"), "class_ must be one of.*did you mean 'high'"),
-        (lambda e: e.drop_stage(0), "class_ must be one of the classes"),
+        (lambda e: e.flatten("area", stage=0), "label must be one of the classes.*with stage"),
+        (lambda e: e.flatten("area", label="hgh"), "label must be one of.*did you mean 'high'"),
+        (lambda e: e.drop_stage(0), "label must be one of the classes"),
         (lambda e: e.make_monotone("area", 1), "says nothing about the probability"),
-        (lambda e: e.recalibrate(X, labels), "class_ must be one of the classes"),
+        (lambda e: e.recalibrate(X, labels), "label must be one of the classes"),
         (
-            lambda e: e.recalibrate(X, labels, class_="low", offset=np.ones(len(X))),
+            lambda e: e.recalibrate(X, labels, label="low", offset=np.ones(len(X))),
             "offset is for models of one sum",
         ),
     ):

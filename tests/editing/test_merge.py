@@ -316,7 +316,7 @@ def test_a_class_without_curves_keeps_as_many_replicates_as_the_others(tmp_path)
     options: dict[str, Any] = {"n_stages": 0, "early_stopping": False, "n_bootstrap": 2}
     models = [TSLClassifier(**options, random_state=s).fit(X, y) for s in (0, 1)]
     flat = [
-        one.edit().flatten("a", class_=1).flatten("b", class_=1).apply(reason="r") for one in models
+        one.edit().flatten("a", label=1).flatten("b", label=1).apply(reason="r") for one in models
     ]
     both = merge(flat)
     both.save(tmp_path / "both.tsl")
@@ -346,3 +346,19 @@ def test_texts_for_missing_values_are_those_of_all_models():
     first.missing_texts_, second.missing_texts_ = ("?", "-999"), ("-999", "none")
     with pytest.warns(UserWarning, match="models with different texts for missing values"):
         assert merge([first, second]).missing_texts_ == ("?", "-999", "none")
+
+
+def test_constraints_of_numbered_columns_are_constraints_too(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, (300, 2))
+    y = X[:, 0] + 0.3 * X[:, 1] ** 3 + rng.normal(0.0, 0.1, 300)
+    frame = pd.DataFrame(X, columns=[7, 5])
+    for table, key, kept in ((X, 1, [0, 1]), (frame, 5, [0, 1])):
+        model = TSLRegressor(**QUICK, monotonic_cst={key: 1}).fit(table, y)
+        assert merge([model, model]).monotonic_cst == kept
+        with pytest.raises(ValueError, match="direction must agree with monotonic_cst"):
+            model.edit().make_monotone(model._schema.labels[1], -1)
+        model.save(tmp_path / "numbered.tsl")
+        again = load_model(tmp_path / "numbered.tsl")
+        assert again.monotonic_cst == {key: 1}
+        np.testing.assert_array_equal(again.fit(table, y).predict(table), model.predict(table))

@@ -85,7 +85,7 @@ def edited(estimator: Any, operations: Any, class_: Any) -> Any:
         of_class = class_ is not None and name not in ("drop_feature", "make_monotone")
         before = repr(edit)
         try:
-            getattr(edit, name)(*given_args, **options, **({"class_": class_} if of_class else {}))
+            getattr(edit, name)(*given_args, **options, **({"label": class_} if of_class else {}))
         except ValueError:
             assert repr(edit) == before
     return edit

@@ -536,7 +536,7 @@ def test_a_quantile_is_told_as_one():
 
 
 @pytest.mark.filterwarnings("ignore:no stage improves")
-def test_an_exposure_that_is_not_a_log_is_warned_of(insured):
+def test_an_exposure_that_is_not_a_log_is_warned_of(insured, tmp_path):
     X, _, y = insured
     parts = np.random.default_rng(0).uniform(0.05, 1.0, len(y))
     model = TSLRegressor(**QUICK, loss="poisson")
@@ -555,5 +555,11 @@ def test_an_exposure_that_is_not_a_log_is_warned_of(insured):
         with pytest.warns(UserWarning, match=r"a factor of exp\(.*give its log"):
             model.fit(X, seen, offset=exposure)
     TSLRegressor(**QUICK).fit(X, y, offset=parts)
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(seen=seen, hours=hours, days=1.0 + parts)
+    table.to_parquet(tmp_path / "t.parquet")
+    with pytest.warns(UserWarning, match=r"a factor of exp\(.*give its log"):
+        model.fit_files(tmp_path / "t.parquet", "seen", offset="hours", features=["a", "b"])
+    for exposure in ("hours", "days"):  # logs of the latter are between 0 and 1
+        model.fit_files(tmp_path / "t.parquet", "seen", exposure=exposure, features=["a", "b"])
     with pytest.raises(ValueError, match="y must hold the outcomes of the rows, got None"):
         model.score(X, None)

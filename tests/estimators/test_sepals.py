@@ -172,6 +172,13 @@ def test_bad_parameters_are_named():
             SepALSRegressor(**{name: value}).fit(X, y)
 
 
+def test_it_has_no_offsets():
+    X, y = datasets.masked_interaction(200, random_state=0)
+    model = SepALSRegressor(rank=1, n_init=1, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="offset must be None, as SepALSRegressor is fitted"):
+        model.evaluate(X, y, offset=np.zeros(200))
+
+
 def test_a_constant_is_fitted():
     X = np.ones((20, 2))
     model = SepALSRegressor(random_state=0).fit(X, np.full(20, 3.0))

@@ -334,7 +334,7 @@ def test_one_of_several_classes(classes):
 def test_of_several_classes_the_nearest_have_the_largest_probability(classes):
     X, _, _, model = classes
     row = int(np.flatnonzero(model.predict(X) == "low")[0])
-    result = explain.counterfactual(model, X, row, target=1.0 - 1e-9, of_class="high")
+    result = explain.counterfactual(model, X, row, target=1.0 - 1e-9, label="high")
     assert result.changes == ()
     k = model.classes_.tolist().index("high")
     shares = [model.predict_proba(with_values(X, row, change))[0, k] for change in result.nearest]
@@ -348,7 +348,7 @@ def test_the_probability_of_one_of_several_classes(classes, target):
     X, _, _, model = classes
     shares = model.predict_proba(X)[:, model.classes_.tolist().index("middle")]
     row = int(np.argmin(np.abs(shares - 0.35)))
-    result = explain.counterfactual(model, X, row, target=target, of_class="middle", fixed="pd")
+    result = explain.counterfactual(model, X, row, target=target, label="middle", fixed="pd")
     assert (
         result.wanted
         == f"probability of middle of at {'least' if target > 0.5 else 'most'} {target}"
@@ -407,13 +407,11 @@ def test_a_classifier_takes_probabilities_and_its_own_classes_only(classes):
     with pytest.raises(
         ValueError, match=r"target must be a probability above 0 and below 1, got 1[.]5"
     ):
-        explain.counterfactual(three, X, 0, target=1.5, of_class="high")
-    with pytest.raises(ValueError, match="of_class must be one of the classes"):
-        explain.counterfactual(three, X, 0, target=0.5, of_class="higher")
-    with pytest.raises(
-        ValueError, match="of_class must be None for a model that is not of several"
-    ):
-        explain.counterfactual(two, X, 0, target=0.5, of_class=True)
+        explain.counterfactual(three, X, 0, target=1.5, label="high")
+    with pytest.raises(ValueError, match="label must be one of the classes"):
+        explain.counterfactual(three, X, 0, target=0.5, label="higher")
+    with pytest.raises(ValueError, match="label must be None for a model that is not of several"):
+        explain.counterfactual(two, X, 0, target=0.5, label=True)
 
 
 def test_pairs_looked_at_in_parts_are_the_same(monkeypatch):

@@ -46,7 +46,7 @@ def wilson(share, n):
 @pytest.mark.parametrize("label", ["risky", "good"])
 def test_shares_are_those_counted_by_hand(model, rows, threshold, label):
     X, y = rows
-    found = explain.decisions(model, X, y, by="group", threshold=threshold, of_class=label)
+    found = explain.decisions(model, X, y, by="group", threshold=threshold, label=label)
     above = model.predict_proba(X.drop(columns="group"))[:, 1] > threshold
     called, actual = above == (label == "risky"), y == label
     assert found.label == label
@@ -143,7 +143,7 @@ def test_features_offsets_and_other_libraries(model, rows):
     [
         ({"threshold": 1.5}, "threshold must be between 0 and 1, got 1.5"),
         ({"threshold": None}, "threshold must be between 0 and 1, got None"),
-        ({"of_class": "bad"}, r"of_class must be one of the classes \['good', 'risky'\]"),
+        ({"label": "bad"}, r"label must be one of the classes \['good', 'risky'\]"),
         ({"by": "groups"}, r"by must be a column of X, got 'groups' \(did you mean 'group'\?\)"),
         ({"by": None}, "by must be a column of X, or one value per row, got None"),
         ({"by": ["a", "b"]}, "by must have one value per row"),

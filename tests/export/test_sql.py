@@ -16,7 +16,8 @@ import pandas as pd
 import pytest
 
 from seplearn import TSLClassifier, TSLRegressor, merge
-from seplearn.export.sql import DIALECTS, _added
+from seplearn.export.sql.curves import sum_expression
+from seplearn.export.sql.dialects import DIALECTS
 from seplearn.table.schema import OffsetColumn
 from tests.export.models import CLASSES, MODELS, QUICK, model, predicted, records, rows, sums_of
 
@@ -215,7 +216,7 @@ def test_texts_are_quoted_as_a_database_reads_them():
 
 
 def test_sums_of_many_terms_are_not_nested_deeply():
-    text = _added(["1"] * 5_000)
+    text = sum_expression(["1"] * 5_000)
     assert sqlite3.connect(":memory:").execute(f"SELECT {text}").fetchone()[0] == 5_000
 
 

@@ -101,9 +101,7 @@ def test_changes_reach_the_probability_of_the_class_chosen(model, table, path, o
         row = int(np.argmin(np.abs(shares[:, k] - 0.4)))
         opened.page.evaluate(SET_ROW, entered(model, X[row : row + 1])[0])
         for target, fixed in ((0.2, []), (0.5, [1])):
-            result = explain.counterfactual(
-                model, X, row, target=target, of_class=label, fixed=fixed
-            )
+            result = explain.counterfactual(model, X, row, target=target, label=label, fixed=fixed)
             found = opened.page.evaluate(FIND, [target, dict.fromkeys(fixed, "0")])
             sizes = [change.size for change in result.changes or result.nearest]
             assert [size for size, _ in found] == pytest.approx(sizes)

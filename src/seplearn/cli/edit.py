@@ -102,7 +102,7 @@ def edit(
                 f"{table} must have the target, to fit scales to; --target names its column"
             )
         with _option_of_class(estimator):
-            session.recalibrate(rows.features, rows.y, offset=rows.offset, class_=class_)
+            session.recalibrate(rows.features, rows.y, offset=rows.offset, label=class_)
     edited: SeparationEstimator = session.apply(reason=reason)
     if rows is not None:
         say(str(session.effect(rows.features, rows.y, offset=rows.offset)))
@@ -117,7 +117,7 @@ def _option_of_class(estimator: SeparationEstimator) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        if not str(error).startswith("class_ must be one of"):
+        if not str(error).startswith("label must be one of"):
             raise
         labels = ", ".join(str(label) for label in getattr(estimator, "classes_", ()))
         raise ValueError(
@@ -172,17 +172,17 @@ def _change_stages(
         return left.index(stage)
 
     for first, second in merged:
-        session.merge_stages(now(first), now(second), class_=class_)
+        session.merge_stages(now(first), now(second), label=class_)
         left.remove(max(first, second))
     for stage in dropped:
-        session.drop_stage(now(stage), class_=class_)
+        session.drop_stage(now(stage), label=class_)
         left.remove(stage)
 
 
 def _place(text: str, session: Edit, class_: Any) -> dict[str, Any]:
     """A column and a stage, or all of them, of the class that is meant."""
     column, _, stage = text.rpartition("@")
-    of_class = {} if class_ is None else {"class_": class_}
+    of_class = {} if class_ is None else {"label": class_}
     if text in session.feature_names or not column:  # a column may have any name
         return {"feature": text, **of_class}
     if stage == MAIN:

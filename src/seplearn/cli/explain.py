@@ -21,8 +21,9 @@ from seplearn.cli.text import number, shortened, signed, sum_text, waterfall, wr
 from seplearn.cli.text import table as text_table
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.classifier import TSLClassifier
-from seplearn.explain.counterfactual import Change, Counterfactual
+from seplearn.explain.counterfactual import Counterfactual
 from seplearn.explain.local import LocalExplanation
+from seplearn.explain.nearest import Change
 from seplearn.explain.shapley import ShapleyValues
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import IDENTITY
@@ -188,7 +189,7 @@ def _goal(estimator: SeparationEstimator, wanted: str, own: Any, pair: Any) -> d
         raise ValueError(f"--wanted must be {number_rule}{known}, got {wanted!r}")
     if pair is not None:
         return {"model": pair, "target": value}
-    return {"model": estimator, "target": value, "of_class": own}
+    return {"model": estimator, "target": value, "label": own}
 
 
 def _by_feature(shapley: ShapleyValues, local: LocalExplanation) -> str:

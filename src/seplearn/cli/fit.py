@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import sys
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -33,6 +32,7 @@ from seplearn.cli.cells import (
 )
 from seplearn.cli.lines import is_terminal, note, printable, say
 from seplearn.cli.model_rows import with_target
+from seplearn.cli.origin import origin
 from seplearn.cli.parameters import TwoSections, directions, estimator_options
 from seplearn.cli.tables import (
     PIPE,
@@ -51,9 +51,6 @@ from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.table.files import DATE, RowFiles, file_paths
-
-_LONGEST_DATE = 200
-_HASHED_AT_ONCE = 1 << 20
 
 
 @click.command(cls=TwoSections)
@@ -152,76 +149,62 @@ def fit(
     if output is not None:
         parts = file_paths(list(tables)) if _are_parts(tables) else ()
         check_output(output, (*tables, *parts, validation))
-    origin = _origin(tables, date, hash_table, exclude)
+    remembered = origin(tables, date, hash_table, exclude)
     share, constraints = _share(validation), directions(monotone)
-    roles = Roles(
-        target, weight, asked_offset(exposure, offset), exclude, categorical, missing, task
-    )
     parameters |= {
         "categorical_features": list(categorical) or "auto",
         "monotonic_cst": constraints,
         "verbose": verbose or (not quiet and is_terminal(sys.stderr)),
     }
+    asked = _Asked(
+        Roles(target, weight, asked_offset(exposure, offset), exclude, categorical, missing, task),
+        class_weight, parameters, validation, share,
+        [] if share is not None else column_names(in_a_file("--validation", validation)),
+        output, remembered,
+    )  # fmt: skip
     if _are_parts(tables):
-        _fit_parts(tables, roles, validation, class_weight, output, origin, parameters)
-        return
-    (table,) = tables
-    held_out = [] if share is not None else column_names(in_a_file("--validation", validation))
-    data = training_columns(read_training(table, roles), roles)
-    model = asked_estimator(data, task, class_weight, parameters)
-    check_exposure(model, roles.offset)
-    if share is None:
-        others = [] if roles.offset is None else [roles.offset.name]
-        check_columns(validation, [target, *data.features, *others], held_out)
-        _check_outcomes(validation, roles, data.has_classes)
+        _fit_parts(tables, asked)
+    else:
+        _fit_one(tables[0], asked)
+
+
+class _Asked(NamedTuple):
+    """What the options ask for."""
+
+    roles: Roles
+    class_weight: str | None
+    parameters: dict[str, Any]
+    validation: str
+    share: float | None  # of the rows to hold out; None where --validation is a table
+    held_out: list[str]  # the columns of that table
+    output: str | None
+    origin: dict[str, Any]
+
+    def check_validation(self, features: Iterable[str], has_classes: bool) -> None:
+        """Raise before the fit if no error could be measured on the other table."""
+        if self.share is None:
+            others = [] if self.roles.offset is None else [self.roles.offset.name]
+            check_columns(self.validation, [self.roles.target, *features, *others], self.held_out)
+            _check_outcomes(self.validation, self.roles, has_classes)
+
+
+def _fit_one(table: str, asked: _Asked) -> None:
+    """Fit a model to a table in memory; a share of its rows may be held out for the error."""
+    data = training_columns(read_training(table, asked.roles), asked.roles)
+    model = asked_estimator(data, asked.roles.task, asked.class_weight, asked.parameters)
+    check_exposure(model, asked.roles.offset)
+    asked.check_validation(data.features, data.has_classes)
     evaluation: Evaluation | ClassEvaluation | None = None
-    if share:
-        _say_fit(model, f"1 of 2: to {1.0 - share:.0%} of the rows, for the error on the others")
-        evaluation = _evaluated(model, data, share)
+    if asked.share:
+        rows = f"{1.0 - asked.share:.0%} of the rows"
+        _say_fit(model, f"1 of 2: to {rows}, for the error on the others")
+        evaluation = _evaluated(model, data, asked.share)
         _say_fit(model, "2 of 2: to all rows, for the model itself")
     data.fit(model, slice(None))
-    model.offset_column_, model.missing_texts_ = roles.offset, roles.missing
-    model.set_params(verbose=0)
+    model.offset_column_ = asked.roles.offset
     assert model.provenance_ is not None  # it was fitted here
-    known = model.provenance_
-    origin["n_left_out"] = data.n_in_table - known.n_rows
-    model.provenance_ = replace(known, **origin)
-    if share is None:
-        evaluation = _error_on(validation, model, roles, output)
-    model.evaluation_ = evaluation
-    if output is not None:
-        save_model(model, output)
-    _print_summary(model, data, evaluation, validation if share is None else "rows held out")
-    saved = "not saved: -o model.tsl does it" if output is None else f"saved to {output}"
-    say(saved, err=True)
-
-
-def _origin(
-    tables: tuple[str, ...], date: str | None, hash_table: bool, exclude: tuple[str, ...]
-) -> dict[str, Any]:
-    """What a model is to remember of where it comes from, beside what its fit knows."""
-    origin: dict[str, Any] = {"excluded": tuple(exclude)}
-    if date is not None:
-        text = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if date == "now" else date.strip()
-        if not 0 < len(text) <= _LONGEST_DATE:
-            rule = f"'now' or a text of at most {_LONGEST_DATE} letters"
-            raise ValueError(f"--date must be {rule}, got {date!r}")
-        origin["date"] = text
-    if hash_table:
-        if PIPE in tables:
-            raise ValueError("--hash-table needs a table in a file, got a pipe")
-        origin["table_sha256"] = _hash_of(file_paths(list(tables)))
-    return origin
-
-
-def _hash_of(paths: list[Path]) -> str:
-    """SHA-256 of a file, or of several one after the other, as ``cat`` puts them."""
-    digest = hashlib.sha256()
-    for path in paths:
-        with path.open("rb") as file:
-            while piece := file.read(_HASHED_AT_ONCE):
-                digest.update(piece)
-    return digest.hexdigest()
+    asked.origin["n_left_out"] = data.n_in_table - model.provenance_.n_rows
+    _finish(model, asked, evaluation, f", {count(len(data.y), 'row')}")
 
 
 def _check_tables(tables: tuple[str, ...]) -> None:
@@ -241,47 +224,47 @@ def _are_parts(tables: tuple[str, ...]) -> bool:
     return len(tables) > 1 or first.is_dir() or is_pattern
 
 
-def _fit_parts(
-    tables: tuple[str, ...],
-    roles: Roles,
-    validation: str,
-    class_weight: str | None,
-    output: str | None,
-    origin: dict[str, Any],
-    parameters: dict[str, Any],
-) -> None:
+def _fit_parts(tables: tuple[str, ...], asked: _Asked) -> None:
     """Fit a model to tables that are read part by part."""
-    share = _share(validation)
-    if share and "validation" in given_options({"validation": share}):
+    roles = asked.roles
+    if asked.share and given_options({"validation": asked.share}):
         raise ValueError(
             "--validation must be a table, or 0, where TABLE is several, got a share of their rows"
         )
     files = open_training_files(file_paths(list(tables)), roles)
-    features = _features_of(files, roles)
-    if share is None:
-        others = [] if roles.offset is None else [roles.offset.name]
-        held_out = column_names(in_a_file("--validation", validation))
-        check_columns(validation, [roles.target, *features, *others], held_out)
-    model = asked_estimator_of_kind(roles, files.kind(roles.target), class_weight, parameters)
+    features, kind = _features_of(files, roles), files.kind(roles.target)
+    model = asked_estimator_of_kind(roles, kind, asked.class_weight, asked.parameters)
     check_exposure(model, roles.offset)
     look_at_outcomes(files, roles, model)
-    if share is None:
-        _check_outcomes(validation, roles, isinstance(model, TSLClassifier))
+    asked.check_validation(features, isinstance(model, TSLClassifier))
     added: Any = {} if roles.offset is None else {roles.offset.argument: roles.offset.name}
     model.fit_files(files, roles.target, sample_weight=roles.weight, features=features, **added)
+    _finish(model, asked, None, "")
+
+
+def _finish(
+    model: TSLRegressor | TSLClassifier,
+    asked: _Asked,
+    evaluation: Evaluation | ClassEvaluation | None,
+    rows: str,
+) -> None:
+    """Let a fitted model remember where it is from, save it, and say what was found."""
+    roles, output = asked.roles, asked.output
+    model.missing_texts_ = roles.missing
     model.set_params(verbose=0)
     assert model.provenance_ is not None  # it was fitted here
-    model.provenance_ = replace(model.provenance_, **origin)
-    model.missing_texts_ = roles.missing
-    if share is None:
-        model.evaluation_ = _error_on(validation, model, roles, output)
+    model.provenance_ = replace(model.provenance_, **asked.origin)
+    if asked.share is None:
+        evaluation = _error_on(asked.validation, model, roles, output)
+    model.evaluation_ = evaluation
     if output is not None:
         save_model(model, output)
     columns = count(model.n_features_in_, "feature")
-    say(f"{model._aim}{printable(roles.target)} from {columns}\n")
+    say(f"{model._aim}{printable(roles.target)} from {columns}{rows}\n")
     say(model_text(model))
-    if model.evaluation_ is not None:
-        say(f"\nerror ({validation}): {model.evaluation_}")
+    if evaluation is not None:
+        where = asked.validation if asked.share is None else "rows held out"
+        say(f"\nerror ({where}): {evaluation}")
     say("not saved: -o model.tsl does it" if output is None else f"saved to {output}", err=True)
 
 
@@ -351,19 +334,6 @@ def _say_fit(model: TSLRegressor | TSLClassifier, text: str) -> None:
     """Which fit the progress is of."""
     if model.verbose:
         say(f"fit {text}", err=True)
-
-
-def _print_summary(
-    model: TSLRegressor | TSLClassifier,
-    data: Columns,
-    evaluation: Evaluation | ClassEvaluation | None,
-    where: str,
-) -> None:
-    columns = count(model.n_features_in_, "feature")
-    say(f"{model._aim}{printable(data.target)} from {columns}, {count(len(data.y), 'row')}\n")
-    say(model_text(model))
-    if evaluation is not None:
-        say(f"\nerror ({where}): {evaluation}")
 
 
 def _share(validation: str) -> float | None:

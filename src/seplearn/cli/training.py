@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from seplearn.cli.model_rows import offsets_in
 from seplearn.cli.tables import check_columns, opened, read_columns
 from seplearn.cli.training_cells import Purpose, TrainingColumn, TrainingTable, note_codes
 from seplearn.estimators.classifier import TSLClassifier
+from seplearn.estimators.exposure import ExposureWarning
 from seplearn.estimators.tsl import TSLRegressor
 from seplearn.table.schema import OffsetColumn
 
@@ -86,6 +88,7 @@ class Columns:
     y: np.ndarray[Any, Any]
     weight: np.ndarray[Any, Any] | None
     offset: np.ndarray[Any, Any] | None
+    has_exposure: bool  # of which the offset is the log
     n_in_table: int  # rows, those without an outcome included
 
     @property
@@ -114,7 +117,10 @@ class Columns:
         return table, pa.table({self.target: self.y[part]}), weight
 
     def fit(self, model: TSLRegressor | TSLClassifier, part: slice) -> None:
-        model.fit(*self.rows(part), offset=self.offsets(part))
+        with warnings.catch_warnings():
+            if self.has_exposure:  # its log is taken, whatever that looks like
+                warnings.simplefilter("ignore", ExposureWarning)
+            model.fit(*self.rows(part), offset=self.offsets(part))
 
     def offsets(self, part: slice) -> Any:
         return None if self.offset is None else self.offset[part]
@@ -210,7 +216,8 @@ def training_columns(columns: dict[str, pa.ChunkedArray], roles: Roles) -> Colum
     weights = None if roles.weight is None else _finite(columns[roles.weight], roles.weight, rows)
     offset = roles.offset
     offsets = None if offset is None else offsets_in(columns[offset.name].to_numpy(), offset, rows)
-    return Columns(roles.target, features, y, weights, offsets, left_out + len(rows))
+    has_exposure = offset is not None and offset.is_exposure
+    return Columns(roles.target, features, y, weights, offsets, has_exposure, left_out + len(rows))
 
 
 def _finite(column: pa.ChunkedArray, name: str, rows: np.ndarray[Any, Any]) -> Any:

@@ -118,8 +118,8 @@ def evaluate(
         _say_class_evaluation(estimator, result, label)
         return
     is_rate = added is not None and added.is_exposure
-    by = "predicted rate" if is_rate else Subject.of(estimator).response
-    say(f"Rows in groups, by their {by}:\n")
+    measure = "predicted rate" if is_rate else Subject.of(estimator).response
+    say(f"Rows in groups, by their {measure}:\n")
     say(calibration_text(result))
     if confusion is not None:
         say(f"\n{confusion_text(confusion, result.classes)}")

@@ -21,12 +21,11 @@ from seplearn.estimators.labels import (
     check_all_weighed,
     class_eval_rows,
     class_weights,
-    labels_of,
-    numbered,
+    numbered_anew,
     weighed_rows,
 )
 from seplearn.estimators.rows import Asked, check_callback, checked_options, fit_data
-from seplearn.estimators.tsl import check_eval_target
+from seplearn.estimators.tsl import number_eval_rows
 from seplearn.fitting.options import FitOptions
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
@@ -40,7 +39,7 @@ from seplearn.table.blocks import rows_looked_at
 from seplearn.table.columns import Table
 from seplearn.table.schema import Schema
 from seplearn.table.summaries import axes_of
-from seplearn.table.training import TargetUnit, WeightUnit, check_several_groups, eval_rows
+from seplearn.table.training import NO_TARGET, TargetUnit, WeightUnit, check_several_groups
 
 
 def fit_on_cluster(
@@ -56,7 +55,7 @@ def fit_on_cluster(
     check_callback(callback)
     check_table(X)
     if "y" not in columns:
-        raise ValueError("fit requires y to be passed, but the target y is None")
+        raise ValueError(NO_TARGET)
     classes = isinstance(estimator, TSLClassifier)
     with restored_on_failure(estimator), Tasks(client) as tasks:
         table = ClusterTable(tasks, X, columns, classes)
@@ -71,26 +70,21 @@ def _fit_numbers(
     estimator: Any, table: ClusterTable, schema: Schema, asked: Asked, callback: Callback | None
 ) -> None:
     loss = estimator._asked_loss
-    held_out = None
-    if asked.eval_set is not None:
-        held_out = eval_rows(asked.eval_set, schema, asked.offset is not None)
-        check_eval_target(loss, held_out)
+    held_out = number_eval_rows(asked.eval_set, schema, loss, asked.offset is not None)
     start = estimator._start(schema, loss, asked.offset is not None)
     parameters = estimator._plain_parameters()
     options, categorical = checked_options(table, parameters, asked, start)
     table.use(None, np.ones(1))
     loss.check_target(np.array([table.extent.low, table.extent.high]))
     model, history, provenance = table.fit(categorical, options, held_out, callback)
-    earlier = [] if start is None else estimator.history_
-    estimator._store(schema, model, [*earlier, *history], provenance)
+    estimator._store_fit(start, schema, model, history, provenance)
 
 
 def _fit_classes(
     estimator: Any, table: ClusterTable, schema: Schema, asked: Asked, callback: Callback | None
 ) -> None:
-    # More than one row of each, as classes have: labels that are all different look like numbers.
-    classes, _ = numbered(labels_of(np.repeat(table.labels, 3)))
-    estimator._check_classes(classes, asked.offset)
+    classes, _ = numbered_anew(table.labels)
+    estimator._check_classes(classes, table.n_rows, asked.offset)
     held_out = class_eval_rows(asked.eval_set, schema, classes, asked.offset is not None)
     start = estimator._start_of_classes(schema, classes, asked.offset is not None)
     parameters = estimator._class_parameters(classes)
@@ -100,8 +94,7 @@ def _fit_classes(
     check_all_weighed(np.array(sorted(table.extent.classes), dtype=np.int64), classes)
     held_out = weighed_rows(held_out, weights)
     model, history, provenance = table.fit(categorical, options, held_out, callback)
-    earlier = [] if start is None else estimator.history_
-    estimator._store(schema, model, [*earlier, *history], provenance)
+    estimator._store_fit(start, schema, model, history, provenance)
     estimator.classes_ = classes
 
 

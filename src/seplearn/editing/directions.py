@@ -9,7 +9,7 @@ import numpy as np
 
 from seplearn._rules import is_real
 from seplearn.editing import curves
-from seplearn.model.classes import ClassModels
+from seplearn.model.classes import sums_of
 from seplearn.model.model import SeparationModel
 
 _ROUNDING = 1e-9  # by which a curve may leave its direction and be put back
@@ -24,7 +24,7 @@ def directions_of(
     a merge are those of one of several models: what all of them kept is in the parameter.
     """
     names = estimator._schema.labels
-    directions = _asked_directions(estimator, names)
+    directions = _asked_directions(estimator)
     edits = [(record.operation, record.arguments) for record in estimator.model_.edits]
     merges = [k for k, (operation, _) in enumerate(edits) if operation == "merge"]
     for operation, arguments in [*edits[merges[-1] + 1 if merges else 0 :], *more]:
@@ -39,7 +39,7 @@ def kept_directions(estimator: Any) -> dict[int, int]:
     A parameter that was set after the fit says nothing of the model.
     """
     model = estimator.model_
-    models = model.models if isinstance(model, ClassModels) else (model,)
+    models = sums_of(model)
     return {
         j: way
         for j, way in directions_of(estimator).items()
@@ -54,14 +54,19 @@ def keeps(model: SeparationModel, feature: int, direction: int) -> bool:
     return _farthest(model, curves.monotone(model, feature, direction)) <= _ROUNDING
 
 
-def _asked_directions(estimator: Any, names: Sequence[str]) -> dict[int, int]:
+def _asked_directions(estimator: Any) -> dict[int, int]:
     """What the parameter ``monotonic_cst`` says of features, if the estimator has it."""
     given = getattr(estimator, "monotonic_cst", None)
     if not isinstance(given, Iterable):  # None, or set to what a fit would refuse
         return {}
-    asked = given if isinstance(given, Mapping) else dict(zip(names, given, strict=False))
-    values = {j: asked[name] for j, name in enumerate(names) if name in asked}
-    return {j: int(value) for j, value in values.items() if is_real(value) and value in (-1, 1)}
+    schema = estimator._schema
+    asked = given.items() if isinstance(given, Mapping) else zip(schema.labels, given, strict=False)
+    places = [(schema.place_of(name), value) for name, value in asked]
+    return {
+        j: int(value)
+        for j, value in places
+        if j is not None and is_real(value) and value in (-1, 1)
+    }
 
 
 def _farthest(model: SeparationModel, other: SeparationModel) -> float:

@@ -50,7 +50,7 @@ class Edit:
     **Which curves.** ``stage`` is the number of a stage as explanations count them, from zero, or
     ``"main"`` for the main effect; without it all curves of the feature are meant. After
     ``drop_stage(1)`` the stage that was 2 is 1. Of a classifier of more than two classes,
-    ``class_`` is the label whose score is changed; stages are numbered in each class by itself, so
+    ``label`` is the class whose score is changed; stages are numbered in each class by itself, so
     that a number needs it.
 
     **What is kept.** Curves are centred again after every change, which no prediction shows. Bands
@@ -78,7 +78,7 @@ class Edit:
         self._model: Model = estimator.model_
         self._done: list[tuple[str, dict[str, Any], str | None]] = []
 
-    def flatten(self, feature: Any, *, stage: Any = None, class_: Any = None) -> Edit:
+    def flatten(self, feature: Any, *, stage: Any = None, label: Any = None) -> Edit:
         """Replace curves of a feature by their mean, so that it says nothing there any more.
 
         The mean of every product stays: over the rows that the model keeps, or without such rows
@@ -88,11 +88,11 @@ class Edit:
         ----------
         feature : str or int
         stage : int or "main", optional
-        class_ : label, optional
+        label : a class, optional
         """
         j = self._feature(feature)
         return self._change_curves(
-            "flatten", j, stage, class_, {}, lambda m, places: curves.flatten(m, j, places)
+            "flatten", j, stage, label, {}, lambda m, places: curves.flatten(m, j, places)
         )
 
     def drop_feature(self, feature: Any) -> Edit:
@@ -109,7 +109,7 @@ class Edit:
             "drop_feature", j, None, None, {}, lambda m, places: curves.flatten(m, j, places)
         )
 
-    def clip(self, feature: Any, limits: Any, *, stage: Any = None, class_: Any = None) -> Edit:
+    def clip(self, feature: Any, limits: Any, *, stage: Any = None, label: Any = None) -> Edit:
         """Hold curves of a numeric feature constant outside a range.
 
         Curves are steps: the step in which a limit lies is the last that counts. Missing values
@@ -121,7 +121,7 @@ class Edit:
         limits : (low, high)
             Numbers, or None for no limit.
         stage : int or "main", optional
-        class_ : label, optional
+        label : a class, optional
         """
         j = self._feature(feature)
         axis = self._numeric(j, "clip")
@@ -132,12 +132,12 @@ class Edit:
         ends = [end if np.isfinite(end) else None for end in (low, high)]
         change = curves.taken_from(places)
         return self._change_curves(
-            "clip", j, stage, class_, {"limits": ends},
+            "clip", j, stage, label, {"limits": ends},
             lambda m, where: curves.change_curves(m, j, where, change),
         )  # fmt: skip
 
     def smooth(
-        self, feature: Any, share: float = 0.1, *, stage: Any = None, class_: Any = None
+        self, feature: Any, share: float = 0.1, *, stage: Any = None, label: Any = None
     ) -> Edit:
         """Smooth curves of a numeric feature: every step gets the mean over the rows around it.
 
@@ -148,19 +148,19 @@ class Edit:
             How many of the rows: 0.1 is a window of a tenth of them. Towards both ends, where rows
             lie on one side only, it gets narrower.
         stage : int or "main", optional
-        class_ : label, optional
+        label : a class, optional
         """
         j = self._feature(feature)
         self._numeric(j, "smooth")
         _SHARE.check("share", share)
         change = curves.smoothed(self._model.bins, j, float(share))
         return self._change_curves(
-            "smooth", j, stage, class_, {"share": float(share)},
+            "smooth", j, stage, label, {"share": float(share)},
             lambda m, where: curves.change_curves(m, j, where, change),
         )  # fmt: skip
 
     def set_level(
-        self, feature: Any, level: Any, *, like: Any, stage: Any = None, class_: Any = None
+        self, feature: Any, level: Any, *, like: Any, stage: Any = None, label: Any = None
     ) -> Edit:
         """Give a level of a feature the values of another level.
 
@@ -170,7 +170,7 @@ class Edit:
         level, like : level, or "(missing)", "(rare)", "(unseen)"
             Levels that were too rare for a value of their own share that of "(rare)".
         stage : int or "main", optional
-        class_ : label, optional
+        label : a class, optional
         """
         j = self._feature(feature)
         changed, other = self._level(j, "level", level), self._level(j, "like", like)
@@ -181,7 +181,7 @@ class Edit:
         labels = self._model.bins.axes[j].describe().labels
         change = curves.taken_from(places)
         return self._change_curves(
-            "set_level", j, stage, class_, {"level": labels[changed], "like": labels[other]},
+            "set_level", j, stage, label, {"level": labels[changed], "like": labels[other]},
             lambda m, where: curves.change_curves(m, j, where, change),
         )  # fmt: skip
 
@@ -222,18 +222,18 @@ class Edit:
         arguments = {"feature": self.feature_names[j], "direction": way}
         return self._change("make_monotone", arguments, None, lambda m: curves.monotone(m, j, way))
 
-    def drop_stage(self, stage: Any, *, class_: Any = None) -> Edit:
+    def drop_stage(self, stage: Any, *, label: Any = None) -> Edit:
         """Leave out a stage; its mean over the rows the model keeps goes to the constant.
 
         Parameters
         ----------
         stage : int
-        class_ : label, optional
+        label : a class, optional
         """
-        s = self._stage("stage", stage, self._one_sum("stage", class_))
-        return self._change("drop_stage", {"stage": s}, class_, lambda m: drop_stage(m, s))
+        s = self._stage("stage", stage, self._one_sum("stage", label))
+        return self._change("drop_stage", {"stage": s}, label, lambda m: drop_stage(m, s))
 
-    def merge_stages(self, first: Any, second: Any, *, class_: Any = None) -> Edit:
+    def merge_stages(self, first: Any, second: Any, *, label: Any = None) -> Edit:
         """Make one stage of two, as near to their sum as one stage can be.
 
         Its curves are weighted geometric means of those of the two; the weights, scales and a
@@ -243,9 +243,9 @@ class Edit:
         Parameters
         ----------
         first, second : int
-        class_ : label, optional
+        label : a class, optional
         """
-        model = self._one_sum("first", class_)
+        model = self._one_sum("first", label)
         one, other = (self._stage(n, s, model) for n, s in (("first", first), ("second", second)))
         if one == other:
             raise out_of_range("second", "another stage than first", second)
@@ -261,12 +261,12 @@ class Edit:
                 "merge_stages needs rows that the model keeps: fit with background_size above 0"
             )
         return self._change(
-            "merge_stages", {"first": one, "second": other}, class_,
+            "merge_stages", {"first": one, "second": other}, label,
             lambda m: merge_stages(m, rows, one, other), keeps_replicates=False,
         )  # fmt: skip
 
     def recalibrate(
-        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, class_: Any = None
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, label: Any = None
     ) -> Edit:
         """Fit the constant and the scales to other rows, by the model's own loss; curves stay.
 
@@ -283,10 +283,10 @@ class Edit:
         sample_weight : array-like of shape (n,), optional
         offset : array-like of shape (n,), optional
             Added to the sums, as in ``fit``.
-        class_ : label, optional
+        label : a class, optional
             Needed with more than two classes: the score of the class is fitted, given the others.
         """
-        model, estimator = self._one_sum("class_", class_), self._estimator
+        model, estimator = self._one_sum("label", label), self._estimator
         estimator._needs_offset(offset, "recalibrate")
         rows = training_rows(X, estimator._outcomes(y), sample_weight, None, offset)
         codes = estimator._codes_of(rows.table)
@@ -295,7 +295,7 @@ class Edit:
         if isinstance(self._model, ClassModels):
             if offset is not None:
                 raise ValueError("offset is for models of one sum, got one with several classes")
-            k = self._class_number(class_)
+            k = self._class_number(label)
             others = [m.predict(codes) for i, m in enumerate(self._model.models) if i != k]
             added, target = -logsumexp(others, axis=0), (rows.y == k).astype(np.float64)
             loss = OF_SEVERAL_CLASSES
@@ -303,12 +303,12 @@ class Edit:
         has_constant = bool(estimator.fit_intercept)
         found = fitted_scales(model, Rows(codes, target, rows.weight, added), loss, has_constant)
         _check_numbers(rescaled(model, found), "y")
-        return self._rescale(found, len(codes), class_)
+        return self._rescale(found, len(codes), label)
 
-    def _rescale(self, scales: Scales, n_rows: int, class_: Any) -> Edit:
+    def _rescale(self, scales: Scales, n_rows: int, label: Any) -> Edit:
         arguments = {"n_rows": n_rows, **scales._asdict()}
         return self._change(
-            "recalibrate", arguments, class_, lambda m: rescaled(m, scales), keeps_replicates=False
+            "recalibrate", arguments, label, lambda m: rescaled(m, scales), keeps_replicates=False
         )
 
     def replay(self, edits: Iterable[EditRecord]) -> Edit:
@@ -358,7 +358,7 @@ class Edit:
         self._done[-1] = (*self._done[-1][:2], record.reason)
 
     def _replay_scales(self, arguments: dict[str, Any]) -> None:
-        class_ = arguments.pop("class_", None)
+        label = arguments.pop("label", None)
         given = table(arguments, {"n_rows", *Scales._fields}, "the scales of an edit")
         require(isinstance(given["products"], list), "the scales of an edit must be a list")
         scales = Scales(
@@ -366,13 +366,13 @@ class Edit:
             finite(given["effects"]),
             [_sign_and_scale(pair) for pair in given["products"]],
         )
-        model = self._one_sum("class_", class_)
+        model = self._one_sum("label", label)
         n_products = sum(len(stage.branches) for stage in model.stages)
         if len(scales.products) != n_products:
             rule = f"for a model with {len(scales.products)} products in recalibrate"
             raise out_of_range("edits", rule, n_products)
-        self._rescale(scales, count(given["n_rows"]), class_)
-        _check_numbers(self._one_sum("class_", class_), "edits")
+        self._rescale(scales, count(given["n_rows"]), label)
+        _check_numbers(self._one_sum("label", label), "edits")
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -385,9 +385,9 @@ class Edit:
         """Names of the stages as they are now, by their numbers; of several classes for each."""
         return self._model.stage_names(self.feature_names)
 
-    def n_stages(self, class_: Any = None) -> int:
+    def n_stages(self, label: Any = None) -> int:
         """How many stages there are now; of several classes of the one asked for."""
-        return len(self._one_sum("stage", class_).stages)
+        return len(self._one_sum("stage", label).stages)
 
     def effect(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None
@@ -482,22 +482,22 @@ class Edit:
             hint = "; it is one of the rare levels, which share '(rare)'"
         raise ValueError(f"{argument} must be one of {shown}{more}, got {level!r}{hint}")
 
-    def _class_number(self, class_: Any) -> int:
-        number: int = self._estimator._number_of("class_", class_)
+    def _class_number(self, label: Any) -> int:
+        number: int = self._estimator._number_of("label", label)
         return number
 
-    def _one_sum(self, argument: str, class_: Any) -> SeparationModel:
+    def _one_sum(self, argument: str, label: Any) -> SeparationModel:
         """The sum that is meant, where it must be one."""
         model = self._model
         if not isinstance(model, ClassModels):
-            if class_ is not None:
-                raise out_of_range("class_", "None for a model of one sum", class_)
+            if label is not None:
+                raise out_of_range("label", "None for a model of one sum", label)
             return model
-        if class_ is None:
-            what = "" if argument == "class_" else f" with {argument}, which is of one class"
+        if label is None:
+            what = "" if argument == "label" else f" with {argument}, which is of one class"
             labels = self._estimator.classes_.tolist()
-            raise out_of_range("class_", f"one of the classes {labels}{what}", class_)
-        return model.models[self._class_number(class_)]
+            raise out_of_range("label", f"one of the classes {labels}{what}", label)
+        return model.models[self._class_number(label)]
 
     def _stage(self, argument: str, stage: Any, model: SeparationModel) -> int:
         n = len(model.stages)
@@ -526,14 +526,14 @@ class Edit:
         operation: str,
         feature: int,
         stage: Any,
-        class_: Any,
+        label: Any,
         arguments: dict[str, Any],
         change: Callable[[SeparationModel, Places], SeparationModel],
     ) -> Edit:
         is_number = stage is not None and not isinstance(stage, str)
         model = self._model
-        if is_number or class_ is not None or not isinstance(model, ClassModels):
-            places = self._places(stage, self._one_sum("stage", class_))
+        if is_number or label is not None or not isinstance(model, ClassModels):
+            places = self._places(stage, self._one_sum("stage", label))
         else:
             with_effects = [one for one in model.models if one.effects is not None]
             self._places(stage, (with_effects or model.models)[0])
@@ -548,13 +548,13 @@ class Edit:
             everywhere = tuple(range(len(one.stages))) if stage is None else ()
             return change(one, places or Places(everywhere, main=True))
 
-        return self._change(operation, given, class_, changed)
+        return self._change(operation, given, label, changed)
 
     def _change(
         self,
         operation: str,
         arguments: dict[str, Any],
-        class_: Any,
+        label: Any,
         change: ModelChange,
         keeps_replicates: bool = True,
     ) -> Edit:
@@ -565,9 +565,9 @@ class Edit:
             one_sum = self._constrained(before, one_sum, operation)
             after: Model = replace(one_sum, replicates=()) if one_sum.is_constant else one_sum
         else:
-            chosen = None if class_ is None else self._class_number(class_)
+            chosen = None if label is None else self._class_number(label)
             if chosen is not None:
-                arguments["class_"] = self._estimator.classes_.tolist()[chosen]
+                arguments["label"] = self._estimator.classes_.tolist()[chosen]
             models = [
                 _changed(one, change, keeps_replicates) if chosen in (None, k) else one
                 for k, one in enumerate(before.models)

@@ -24,6 +24,7 @@ from seplearn.model.classes import ClassModels, Model
 from seplearn.model.edit import select_stages, with_edits
 from seplearn.model.evaluation import Evaluation
 from seplearn.model.model import SeparationModel
+from seplearn.model.provenance import Provenance
 from seplearn.model.record import EditRecord, StageRecord
 from seplearn.model.spread import OutcomeSpread
 from seplearn.table.schema import Schema
@@ -156,6 +157,18 @@ class SeparationEstimator(ExportedModel):
             )
         return self.model_
 
+    def _store_fit(
+        self,
+        start: Model | None,
+        schema: Schema,
+        model: Model,
+        history: list[StageRecord],
+        provenance: Provenance,
+    ) -> None:
+        """Keep what a fit made; records of the fit that it went on from come first."""
+        earlier = [] if start is None else self.history_
+        self._store(schema, model, [*earlier, *history], provenance)
+
     def edit(self) -> Edit:
         """Begin to change the fitted model: see :class:`seplearn.Edit`.
 
@@ -204,6 +217,7 @@ class SeparationEstimator(ExportedModel):
         200
         """
         check_is_fitted(self)
+        self._check_offset(offset)
         rows = known_rows(X, self._outcomes(y), sample_weight, offset)
         self._warn_without_offset(offset)
         sums = self.model_.predict(self._codes_of(rows.table))

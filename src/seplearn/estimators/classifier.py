@@ -201,8 +201,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         name = target_name(y)
         labels = labels_of(y)
         classes, numbers = numbered(labels)
-        self._check_classes(classes, offset)
-        check_repeated(classes, len(numbers))
+        self._check_classes(classes, len(numbers), offset)
         rows = training_rows(X, numbers, sample_weight, groups, offset)
         check_all_weighed(np.unique(rows.y).astype(np.int64), classes)
         weights = class_weights(
@@ -216,14 +215,14 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         )
         provenance = Provenance.of_fit(len(rows.y), total_weight(rows.weight), offset is not None)
         start = self._start_of_classes(schema, classes, offset is not None)
-        earlier = [] if start is None else self.history_
         asked = Asked(eval_set, groups, offset)
         parameters = self._class_parameters(classes)
         model, history = fit_rows(rows, parameters, asked, held_out, callback, start)
-        self._store(schema, model, [*earlier, *history], provenance)
+        self._store_fit(start, schema, model, history, provenance)
         self.classes_ = classes
 
-    def _check_classes(self, classes: NDArray[Any], offset: Any) -> None:
+    def _check_classes(self, classes: NDArray[Any], n_rows: int, offset: Any) -> None:
+        check_repeated(classes, n_rows)
         check_class_constraints(self.monotonic_cst, classes)
         check_class_offset(offset, len(classes))
 
@@ -327,9 +326,9 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         columns = FeatureRows(rows, roles.check(rows))
         schema = columns.schema(roles)
         given = read_outcomes(rows, roles, spill, classes=True)
-        classes, numbers = numbered_anew(given)
-        self._check_classes(classes, roles.offset)
-        check_repeated(classes, len(numbers))
+        assert given.labels is not None
+        classes, numbers = numbered_anew(given.labels)
+        self._check_classes(classes, len(given.y), roles.offset)
         held_out = class_eval_rows(eval_set, schema, classes, roles.offset is not None)
         start = self._start_of_classes(schema, classes, roles.offset is not None)
         outcomes = columns.used(given, spill)
@@ -351,11 +350,10 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
             lambda _: stored_rows(columns, outcomes, categorical, options, unit, spill),
             options, unit, weighed_rows(held_out, weights), outcomes.numbered_groups(), callback,
         )  # fmt: skip
-        earlier = [] if start is None else self.history_
         provenance = Provenance.of_fit(
             len(outcomes.y), total_weight(outcomes.weight), outcomes.offset is not None
         )
-        self._store(schema, model, [*earlier, *history], provenance)
+        self._store_fit(start, schema, model, history, provenance)
         self.classes_ = classes
 
     def decision_function(self, X: Any, offset: Any = None) -> FloatArray:
@@ -520,7 +518,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         check_is_fitted(self)
         if not isinstance(self.model_, ClassModels):
             return super().evaluate(X, y, sample_weight, offset=offset, keep=keep)
-        check_class_offset(offset, len(self.classes_))
+        self._check_offset(offset)
         rows = known_rows(X, self._outcomes(y), sample_weight)
         shares = class_shares(self.model_.predict(self._codes_of(rows.table)))
         names = [str(label) for label in self.classes_.tolist()]
@@ -536,9 +534,8 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         numbers[known] = numbers_of(labels[known], self.classes_)
         return numbers
 
-    def _read_offset(self, offset: Any, n_rows: int) -> FloatArray | None:
+    def _check_offset(self, offset: Any) -> None:
         check_class_offset(offset, len(self.classes_))
-        return super()._read_offset(offset, n_rows)
 
     def predict(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """The class that is most likely, shape (n,).

@@ -205,8 +205,12 @@ class FittedModel(BaseEstimator):
         added = self._read_offset(offset, len(codes))
         return sums if added is None else sums + added
 
+    def _check_offset(self, offset: Any) -> None:
+        """Raise where one is given to a model whose sums can have none."""
+
     def _read_offset(self, offset: Any, n_rows: int) -> FloatArray | None:
         """What is added to the sum of every row, if anything is."""
+        self._check_offset(offset)
         return read_offset(offset, n_rows)
 
     @property

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from seplearn.estimators.files import Outcomes
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.table.columns import is_missing, read_target
 from seplearn.table.schema import Schema
-from seplearn.table.training import NO_OUTCOMES, EvalRows, eval_rows, one_eval_set
+from seplearn.table.training import NO_OUTCOMES, NO_TARGET, EvalRows, eval_rows, one_eval_set
 
 OF_ONE_KIND = "y must have labels of one kind, got strings and numbers"
 
@@ -28,7 +27,7 @@ def labels_of(y: Any, may_be_missing: bool = False) -> NDArray[Any]:
     if y is None and may_be_missing:
         raise ValueError(NO_OUTCOMES)
     if y is None:
-        raise ValueError("fit requires y to be passed, but the target y is None")
+        raise ValueError(NO_TARGET)
     given = read_target(y)
     # As they are: in an array of strings a number or NaN beside them would be one more string.
     is_plain = isinstance(given, (list, tuple))
@@ -106,11 +105,10 @@ def check_class_offset(offset: Any, n_classes: int) -> None:
         )
 
 
-def numbered_anew(given: Outcomes) -> tuple[NDArray[Any], FloatArray]:
-    """The classes, sorted, and the number of each label among them."""
-    assert given.labels is not None
+def numbered_anew(labels: NDArray[Any]) -> tuple[NDArray[Any], FloatArray]:
+    """The classes, sorted, and the number among them of labels that are there once each."""
     # More than one row of each, as classes have: labels that are all different look like numbers.
-    classes, numbers = numbered(labels_of(np.repeat(given.labels, 3)))
+    classes, numbers = numbered(labels_of(np.repeat(labels, 3)))
     return classes, numbers[::3]
 
 

@@ -62,6 +62,7 @@ def load_model(path: str | os.PathLike[str]) -> SeparationEstimator:
     except (TypeError, ValueError) as error:
         raise ModelFormatError(f"{path}: parameters of the model are not valid: {error}") from error
     estimator._store(stored.schema, stored.model, list(stored.history), stored.provenance)
+    _number_constraints(estimator)
     estimator.evaluation_ = stored.evaluation
     if stored.model.link.name not in _LINKS[stored.estimator]:
         link = stored.model.link.name
@@ -90,6 +91,15 @@ def _check_offset(path: str | os.PathLike[str], stored: StoredModel) -> None:
         raise ModelFormatError(f"{path}: a column of offsets belongs to no model of this kind")
     if offset.is_exposure:
         raise ModelFormatError(f"{path}: log-odds have no exposure")
+
+
+def _number_constraints(estimator: SeparationEstimator) -> None:
+    """Constraints of columns that were named by their number: in a file every key is a string."""
+    given = getattr(estimator, "monotonic_cst", None)
+    if isinstance(given, dict):
+        known = estimator._schema.labels
+        keys = {key: int(key) if key not in known and key.isdecimal() else key for key in given}
+        estimator.set_params(monotonic_cst={keys[key]: way for key, way in given.items()})
 
 
 def _name_by_classes(estimator: TSLClassifier) -> None:

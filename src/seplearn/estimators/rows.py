@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from seplearn._errors import wrong_type
 from seplearn._workers import ThreadWorkers, Workers, n_threads
+from seplearn.estimators.exposure import warn_of_exposure
 from seplearn.fitting.fit import check_options, fit_model, make_validation
 from seplearn.fitting.options import AllRows, FitOptions, TrainingData
 from seplearn.fitting.progress import Callback, Progress
@@ -61,7 +62,7 @@ def checked_options(
     directions = feature_directions(table, parameters["monotonic_cst"], categorical)
     options = FitOptions(**parameters, directions=directions, start=start)
     _check_kinds(start, categorical)
-    check_options(options, options.early_stopping, options.n_bootstrap, *asked)
+    check_options(options, *asked)
     return options, categorical
 
 
@@ -117,10 +118,13 @@ def fit_data(
     held_out: EvalRows | None,
     groups: IntArray | None,
     callback: Callback | None,
+    *,
+    has_exposure: bool = False,
 ) -> tuple[Model, list[StageRecord]]:
     """Fit a model to what ``binned`` makes of the rows, and bring it to the unit of y.
 
-    Groups are those of the rows that are looked at, numbered in the order of their names.
+    Groups are those of the rows that are looked at, numbered in the order of their names. Offsets
+    that are known to be the logs of an exposure are not looked at.
     """
     loss, start = options.loss_function, options.start
     with (
@@ -128,15 +132,15 @@ def fit_data(
         Progress(unit, loss.degree, bool(options.verbose), callback) as progress,
     ):
         data = binned(workers)
+        if not has_exposure:
+            warn_of_exposure(loss, data.some)
         if start is not None:
             inwards = (1.0 / unit.scale, -unit.origin / unit.scale)
             own = of_each(start, lambda one: scaled(rebinned(one, data.bins), *inwards))
             options = replace(options, start=own)
         validation = make_validation(data, options, held_out, unit, groups)
         seed = np.random.SeedSequence(check_random_state(options.random_state).randint(2**31))
-        model, records = fit_model(
-            data, options, validation, options.n_bootstrap, seed, workers, progress
-        )
+        model, records = fit_model(data, options, validation, seed, workers, progress)
         reference = reference_rows(data.some, int(options.background_size))
     to_y = (unit.scale, unit.origin, loss.degree)
     link = SOFTMAX if options.has_many_classes else loss.link

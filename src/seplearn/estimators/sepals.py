@@ -22,6 +22,7 @@ from seplearn.kernels.arrays import CodeArray
 from seplearn.model.edit import scaled
 from seplearn.model.model import SeparationModel
 from seplearn.model.provenance import Provenance
+from seplearn.model.reading import brief
 from seplearn.model.record import StageRecord
 from seplearn.model.stage import LARGEST_LOG
 from seplearn.table.binning import bin_centres, bin_table
@@ -161,6 +162,12 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
         in_y = scaled(model, *to_y)
         _check_sizes(in_y, codes, float(np.abs(rows.y).max()))
         self._store(schema, in_y, [record.scaled(*to_y)], provenance)
+
+    def _check_offset(self, offset: Any) -> None:
+        if offset is not None:
+            raise ValueError(
+                f"offset must be None, as {self._kind} is fitted without, got {brief(offset)}"
+            )
 
     @property
     def n_sweeps_(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from seplearn._errors import warn
 from seplearn._params import (
     TSL_PARAMETERS,
     TSLParameters,
@@ -27,8 +25,6 @@ from seplearn.estimators.rows import Asked, check_callback, checked_options, fit
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import LOSSES, Loss
-from seplearn.losses.base import weighted_mean
-from seplearn.losses.links import LOG
 from seplearn.model.provenance import Provenance
 from seplearn.table.blocks import ends
 from seplearn.table.columns import target_name
@@ -37,16 +33,11 @@ from seplearn.table.schema import Schema
 from seplearn.table.training import (
     NO_OUTCOMES,
     EvalRows,
-    TrainingRows,
     eval_rows,
     total_weight,
     training_rows,
     warn_of_target,
 )
-
-_LARGEST_SPAN = 30.0  # of an offset: the log of no ratio of exposures is larger
-_PARTS = tuple(0.1 * k for k in range(11))  # of a log, that rates may follow
-_CLEARLY, _ERRORS = 0.05, 4.0  # what an exposure's log explains more: a share, standard errors
 
 
 @documented(TSL_PARAMETERS)
@@ -252,19 +243,14 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         loss = self._asked_loss
         loss.check_target(rows.y)
         warn_of_target(rows.table, y)
-        _warn_of_exposure(loss, rows)
         schema = Schema.of(rows.table, target_name(y))
         asked = Asked(eval_set, groups, offset)
-        held_out = None
-        if eval_set is not None:
-            held_out = eval_rows(eval_set, schema, offset is not None)
-            check_eval_target(loss, held_out)
+        held_out = number_eval_rows(eval_set, schema, loss, offset is not None)
         provenance = Provenance.of_fit(len(rows.y), total_weight(rows.weight), offset is not None)
         parameters = self._plain_parameters()
         start = self._start(schema, loss, offset is not None)
-        earlier = [] if start is None else self.history_
         model, history = fit_rows(rows, parameters, asked, held_out, callback, start)
-        self._store(schema, model, [*earlier, *history], provenance)
+        self._store_fit(start, schema, model, history, provenance)
 
     def fit_files(
         self,
@@ -346,10 +332,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         schema = columns.schema(roles)
         roles.check_exposure(loss, self.loss)
         asked = Asked(eval_set, roles.groups, roles.offset_column)
-        held_out = None
-        if eval_set is not None:
-            held_out = eval_rows(eval_set, schema, roles.offset_column is not None)
-            check_eval_target(loss, held_out)
+        held_out = number_eval_rows(eval_set, schema, loss, roles.offset_column is not None)
         start = self._start(schema, loss, roles.offset_column is not None)
         parameters = self._plain_parameters()
         options, categorical = checked_options(columns.head, parameters, asked, start)
@@ -359,12 +342,12 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         model, history = fit_data(
             lambda _: stored_rows(columns, outcomes, categorical, options, unit, spill),
             options, unit, held_out, outcomes.numbered_groups(), callback,
+            has_exposure=roles.exposure is not None,
         )  # fmt: skip
-        earlier = [] if start is None else self.history_
         provenance = Provenance.of_fit(
             len(outcomes.y), total_weight(outcomes.weight), outcomes.offset is not None
         )
-        self._store(schema, model, [*earlier, *history], provenance)
+        self._store_fit(start, schema, model, history, provenance)
 
     def predict(self, X: Any, offset: Any = None) -> FloatArray:
         """Predicted target, shape (n,): the intercept plus main effects and all stages.
@@ -480,56 +463,20 @@ def _check_column(loss: Loss, target: str, y: FloatArray) -> None:
         raise ValueError(f"column {target!r}: {error}") from error
 
 
-def check_eval_target(loss: Loss, rows: EvalRows) -> None:
-    """Raise for outcomes of an ``eval_set`` for which the loss is not defined."""
+def number_eval_rows(
+    eval_set: Any, schema: Schema, loss: Loss, with_offset: bool
+) -> EvalRows | None:
+    """The rows of an ``eval_set``, if there is one; they must have outcomes that the loss takes."""
+    if eval_set is None:
+        return None
+    rows = eval_rows(eval_set, schema, with_offset)
     try:
         loss.check_domain(rows.y)
     except ValueError as error:
         raise ValueError(f"eval_set: {error}") from error
+    return rows
 
 
 def _loss_of(parameters: dict[str, Any]) -> Loss:
     shape = float(parameters["power"]), float(parameters["quantile"])
     return LOSSES[parameters["loss"]].with_shape(*shape)
-
-
-def _warn_of_exposure(loss: Loss, rows: TrainingRows) -> None:
-    """Warn of an exposure that is given as it is, not as its log."""
-    if rows.offset is None or loss.link is not LOG:
-        return
-    low, high = float(rows.offset.min()), float(rows.offset.max())
-    if not (low < high and _is_exposure(loss, rows, low, high)):
-        return
-    told = "all values are above 0 and at most 1" if low > 0.0 and high <= 1.0 else "its values"
-    factor = f"a factor of exp({high - low:.4g}) between rows"
-    warn(
-        f"offset: {told} ({low:.4g} to {high:.4g}), {factor}. If they are an exposure give its "
-        "log, offset=np.log(exposure)"
-    )
-
-
-def _is_exposure(loss: Loss, rows: TrainingRows, low: float, high: float) -> bool:
-    """Whether an offset can hardly be a log.
-
-    Years insured are mostly parts of one; of other exposures the log explains clearly more than
-    they themselves do, or a part of them, or a constant: rates may fall with the size of an
-    exposure, so that a log is worth a part of itself.
-    """
-    if high - low > _LARGEST_SPAN or (low > 0.0 and high <= 1.0):
-        return True
-    if low <= 0.0 or rows.offset is None:
-        return False
-    losses = [_left_by(loss, rows, part * rows.offset) for part in _PARTS]
-    rest = min(losses, key=lambda one: weighted_mean(one, rows.weight))
-    log = _left_by(loss, rows, np.log(rows.offset))
-    left, gain = weighted_mean(rest, rows.weight), weighted_mean(rest - log, rows.weight)
-    variance = weighted_mean((rest - log - gain) ** 2, rows.weight)
-    error = math.sqrt(variance / total_weight(rows.weight)) if math.isfinite(variance) else 0.0
-    return gain > _CLEARLY * left and gain > _ERRORS * error
-
-
-def _left_by(loss: Loss, rows: TrainingRows, offset: FloatArray) -> FloatArray:
-    """The losses that an offset leaves beside the best constant."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        eta = offset + loss.constant(rows.y, rows.weight, offset)
-        return loss.of_rows(rows.y, eta)

@@ -9,7 +9,7 @@ from seplearn.explain.bags import BagCurves, bags
 from seplearn.explain.card import FeatureCard, Partner, card
 from seplearn.explain.class_response import ClassResponse
 from seplearn.explain.compare import Comparison, compare
-from seplearn.explain.counterfactual import Change, Counterfactual, counterfactual
+from seplearn.explain.counterfactual import Counterfactual, counterfactual
 from seplearn.explain.curves import Curve, StageCurves, curves
 from seplearn.explain.decisions import Decisions, decisions
 from seplearn.explain.dependence import PartialDependence, partial_dependence
@@ -20,6 +20,7 @@ from seplearn.explain.importance import Importance, importance
 from seplearn.explain.interactions import Interactions, interactions
 from seplearn.explain.local import LocalExplanation, local
 from seplearn.explain.maps import StageMap, maps
+from seplearn.explain.nearest import Change
 from seplearn.explain.paper_importance import PaperImportance
 from seplearn.explain.reconstruct import Reconstruction, reconstruct
 from seplearn.explain.response import Response, response

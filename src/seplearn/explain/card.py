@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn._numerals import count, percent
+from seplearn._numerals import count, listed, percent
 from seplearn._rules import check_level
 from seplearn.explain.axes import value_text
 from seplearn.explain.dependence import PartialDependence, dependence_on
@@ -17,7 +17,7 @@ from seplearn.explain.importance import Importance, mean_sizes
 from seplearn.explain.interactions import Interactions, interactions
 from seplearn.explain.response import Response, response_of
 from seplearn.explain.result import Explanation, band_of, distinct_names
-from seplearn.explain.sentences import NOTHING_ALONE_TEXT, listed, rounded_text, turned_text
+from seplearn.explain.sentences import NOTHING_ALONE_TEXT, rounded_text, turned_text
 from seplearn.explain.signs import SignChange, sign_of_curve
 from seplearn.explain.statements import NOTHING_ALONE, is_turned, way_of, zero_is_a_border
 from seplearn.explain.subject import Subject

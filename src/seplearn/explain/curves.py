@@ -166,7 +166,7 @@ class StageCurves(Explanation):
         return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
-def curves(model: Any, stage: int, level: float = 0.9) -> StageCurves:
+def curves(model: Any, stage: int, *, level: float = 0.9) -> StageCurves:
     """The curves of all features in one stage.
 
     Parameters

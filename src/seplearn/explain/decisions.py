@@ -138,7 +138,7 @@ def decisions(
     *,
     by: Any,
     threshold: float = 0.5,
-    of_class: Any = None,
+    label: Any = None,
     offset: Any = None,
 ) -> Decisions:
     """How often the groups of a column are called a class, and how often that is right.
@@ -162,7 +162,7 @@ def decisions(
         levels (the 50 most frequent, and the others together), or at most ten ranges.
     threshold : float
         A probability of the second class, from 0 to 1.
-    of_class : a class, optional
+    label : a class, optional
         The one told of; the second by default. For credit that is given where the second class, of
         loans not paid back, is not called, it is the first.
     offset : array-like of shape (n,), optional
@@ -181,8 +181,8 @@ def decisions(
     """
     classes = _two_classes(model)
     labels = classes.tolist()
-    if of_class is not None and (not np.isscalar(of_class) or of_class not in labels):
-        raise out_of_range("of_class", f"one of the classes {labels}", of_class)
+    if label is not None and (not np.isscalar(label) or label not in labels):
+        raise out_of_range("label", f"one of the classes {labels}", label)
     if not is_real(threshold) or not 0.0 <= threshold <= 1.0:
         raise out_of_range("threshold", "between 0 and 1", threshold)
     if by is None:
@@ -192,7 +192,7 @@ def decisions(
     outcomes = np.zeros(open_table(X).n_rows) if y is None else model._outcomes(y)
     found = divided(subject, X, outcomes, sample_weight, by, offset)
     own = found.sums if found.rows.offset is None else found.sums + found.rows.offset
-    is_second = of_class is None or labels.index(of_class) == 1
+    is_second = label is None or labels.index(label) == 1
     called = (subject.model.link.inverse(own) > threshold) == is_second
     actual = None if y is None else (found.rows.y == 1.0) == is_second
     (parts,) = found.parts

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seplearn._numerals import count, percent
+from seplearn._numerals import count, listed, percent
 from seplearn.explain.interactions import additive_share
 from seplearn.explain.products import without
 from seplearn.explain.result import Explanation
@@ -75,7 +75,7 @@ class FeatureRole:
             ends = places((self.flips[0], self.flips[-1]))
             return f"flipping {len(self.flips)} times, first {ends[0]}, last {ends[1]}"
         if self.flips:
-            return f"flipping {_listed(places(self.flips))}"
+            return f"flipping {listed(places(self.flips))}"
         if self.up and self.down:
             return f"up for {_shortened(self.up)}, down for {_shortened(self.down)}"
         return ""
@@ -360,11 +360,7 @@ def _strengths(
     return scaling, directing
 
 
-def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
 def _shortened(levels: tuple[str, ...]) -> str:
     if len(levels) <= _NAMED_LEVELS:
-        return _listed(list(levels))
+        return listed(list(levels))
     return f"{', '.join(levels[:_NAMED_LEVELS])} and {len(levels) - _NAMED_LEVELS} more"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seplearn._numerals import count, percent
+from seplearn._numerals import count, listed, percent
 from seplearn.explain.axes import place_texts
 from seplearn.explain.signs import SignChange
 from seplearn.explain.statements import (
@@ -58,13 +58,6 @@ def told(summary: Summary) -> tuple[tuple[str, tuple[str, ...]], ...]:
         unused = listed([brief(name) for name in summary.unused], _MOST_NAMES)
         parts.append(("Not used", (f"{unused}: in no curve.",)))
     return tuple((heading, sentences) for heading, sentences in parts if sentences)
-
-
-def listed(words: Sequence[str], most: int | None = None, last: str = "and") -> str:
-    """Words in a row: ``a, b and c``, or ``a, b and 5 more``."""
-    if most is not None and len(words) > most:
-        words = [*words[:most], f"{len(words) - most} more"]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
 def _opening(summary: Summary) -> tuple[str, ...]:

@@ -16,15 +16,13 @@ from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
 from seplearn.fitting.stagewise import fit_stagewise
 from seplearn.kernels.arrays import IntArray
 from seplearn.losses import SHAPES
-from seplearn.model.classes import ClassModels, Model
+from seplearn.model.classes import Model, sums_of
 from seplearn.model.record import StageRecord
 from seplearn.table.training import EvalRows, TargetUnit
 
 
 def check_options(
     options: FitOptions,
-    early_stopping: str | bool,
-    n_bootstrap: int,
     eval_set: Any,
     groups: Any,
     offset: Any = None,
@@ -41,9 +39,10 @@ def check_options(
     if options.refine == "scalars":
         given |= {
             "monotonic_cst": any(options.directions),
-            "n_bootstrap > 0": n_bootstrap > 0,
+            "n_bootstrap > 0": options.n_bootstrap > 0,
             "warm_start=True": options.warm_start,
-            "early_stopping=True": early_stopping != "auto" and bool(early_stopping),
+            "early_stopping=True": options.early_stopping != "auto"
+            and bool(options.early_stopping),
             "main_effects=True": options.main_effects is True,
             "offset": offset is not None,
             f"loss={options.loss!r}": not options.loss_function.in_paper,
@@ -61,7 +60,7 @@ def check_options(
         )
     if options.warm_start:
         _check_warm_start(options, eval_set, groups)
-    if not early_stopping and any(given.values()):
+    if not options.early_stopping and any(given.values()):
         raise ValueError(
             f"{_first(given)} is for choosing the number of stages, got early_stopping=False "
             "with it"
@@ -86,7 +85,7 @@ def _check_warm_start(options: FitOptions, eval_set: Any, groups: Any) -> None:
     if options.n_new_stages < 0:
         rule = f"at least {most_stages(start)}, the stages that warm_start goes on from"
         raise out_of_range("n_stages", rule, options.n_stages)
-    models = start.models if isinstance(start, ClassModels) else (start,)
+    models = sums_of(start)
     if options.main_effects is False and any(one.effects is not None for one in models):
         rule = "not be False where warm_start goes on from a model that has some"
         raise ValueError(f"main_effects must {rule}, got {options.main_effects!r}")
@@ -145,7 +144,6 @@ def fit_model(
     data: AllRows,
     options: FitOptions,
     validation: Validation,
-    n_bootstrap: int,
     seed: np.random.SeedSequence,
     workers: Workers,
     progress: Progress,
@@ -153,6 +151,6 @@ def fit_model(
     """Fit the model that ``options`` asks for."""
     if options.refine == "scalars":
         return fit_stagewise(data.loaded, options, seed, workers, progress)
-    if n_bootstrap > 0:
+    if options.n_bootstrap > 0:
         data = data.loaded
-    return fit_joint(data, options, validation, n_bootstrap, seed, workers, progress)
+    return fit_joint(data, options, validation, seed, workers, progress)

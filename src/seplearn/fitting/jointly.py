@@ -32,7 +32,7 @@ from seplearn.fitting.selection import InnerWorkers
 from seplearn.fitting.spread import OutcomeLearning, Predicted
 from seplearn.fitting.twins import ALIKE, Family, Seen, find_families, told_as_one
 from seplearn.kernels.arrays import BoolArray
-from seplearn.model.classes import ClassModels, Model
+from seplearn.model.classes import Model, sums_of
 from seplearn.model.edit import mean_of, of_each, scaled, with_replicates
 from seplearn.model.record import SizePath, StageRecord
 from seplearn.model.spread import OutcomeSpread
@@ -47,7 +47,6 @@ def fit_joint(
     data: AllRows,
     options: FitOptions,
     validation: Validation,
-    n_bootstrap: int,
     seed: np.random.SeedSequence,
     workers: Workers,
     progress: Progress,
@@ -83,6 +82,7 @@ def fit_joint(
         _say_constant(validation.chooses)
         constant = constant_of(data, options)
         return of_each(constant, lambda one: replace(one, size_paths=paths, spread=spread)), []
+    n_bootstrap = options.n_bootstrap
     if n_bootstrap > 0:
         progress.phase(
             f"bands, {n_bootstrap} refits", band_work(data.n_rows, options, most_stages(model))
@@ -209,7 +209,7 @@ def _twins_of_starts(
     """
     if len(starts) == 1:
         return []
-    models = model.models if isinstance(model, ClassModels) else (model,)
+    models = sums_of(model)
     noises = np.mean([fit.noises for fit in starts], axis=0)
     seen = Seen.by(model, data, options.loss_function)
     return [

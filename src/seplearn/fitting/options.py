@@ -20,7 +20,7 @@ from seplearn.losses import LOSSES, ClassLogLoss, LogLoss, Loss
 from seplearn.losses.huber import weighted_median
 from seplearn.losses.links import LOG
 from seplearn.losses.log_loss import OF_SEVERAL_CLASSES
-from seplearn.model.classes import ClassModels, Model
+from seplearn.model.classes import Model, sums_of
 from seplearn.table.binning import Bins
 from seplearn.table.blocks import blocked_sum, rows_looked_at
 from seplearn.table.training import total_weight
@@ -111,7 +111,7 @@ class FitOptions(TSLParameters):
 
 def most_stages(model: Model) -> int:
     """How many stages a model has, of several classes that with the most of them."""
-    models = model.models if isinstance(model, ClassModels) else (model,)
+    models = sums_of(model)
     return max(len(one.stages) for one in models)
 
 

@@ -1,7 +1,7 @@
 """The fitted model: immutable stages on bins; it predicts and knows nothing of fitting."""
 
 from seplearn.model.classes import ClassModels
-from seplearn.model.evaluation import ClassEvaluation, Evaluation
+from seplearn.model.evaluation import ClassEvaluation, Confusion, Evaluation
 from seplearn.model.model import SeparationModel
 from seplearn.model.provenance import Provenance
 from seplearn.model.record import EditRecord, SizePath, StageRecord
@@ -11,6 +11,7 @@ __all__ = [
     "Branch",
     "ClassEvaluation",
     "ClassModels",
+    "Confusion",
     "EditRecord",
     "Evaluation",
     "Provenance",

@@ -159,3 +159,8 @@ def _difference(plus: SeparationModel, minus: SeparationModel) -> SeparationMode
 
 
 Model: TypeAlias = SeparationModel | ClassModels
+
+
+def sums_of(model: Model) -> tuple[SeparationModel, ...]:
+    """The sums that a model has: one, or one for each of several classes."""
+    return model.models if isinstance(model, ClassModels) else (model,)

@@ -14,6 +14,7 @@ from seplearn._errors import out_of_range
 from seplearn._numerals import number_text, percent
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.losses import LogLoss, Loss, SquaredError
+from seplearn.losses.base import weighted_mean
 from seplearn.losses.quantile import COVERED
 from seplearn.model.checks import count, finite, require, table
 
@@ -30,11 +31,20 @@ _OTHERS = "all others"  # of several classes, what one of them is told apart fro
 
 
 class Confusion(NamedTuple):
-    """How often either class was called either way, where the second is called from a threshold on.
+    """How often either class was called either way, where the second is called above a threshold.
 
     ``hits`` and ``false_alarms`` are the rows called the second class that are, and that are not;
     ``misses`` and ``rejections`` those called the first class that are the second, and the first.
     They are whole numbers, or weights of rows.
+
+    Examples
+    --------
+    >>> from seplearn import TSLClassifier, datasets
+    >>> X, y = datasets.masked_interaction(600, random_state=0)
+    >>> model = TSLClassifier(n_stages=1, random_state=0).fit(X[:400], y[:400] > 0)
+    >>> found = model.evaluate(X[400:], y[400:] > 0).confusion(0.5)
+    >>> found.hits + found.false_alarms + found.misses + found.rejections
+    200
     """
 
     threshold: float
@@ -57,7 +67,11 @@ def confusion_at(
     """
     called = probability > threshold
     cells = (called & is_second, called & ~is_second, ~called & is_second, ~called & ~is_second)
-    sizes = [float(weight[cell].sum()) for cell in cells]
+    return _confusion(threshold, [float(weight[cell].sum()) for cell in cells])
+
+
+def _confusion(threshold: float, sizes: Sequence[float]) -> Confusion:
+    """Numbers of rows as whole numbers, where all of them are."""
     return Confusion(threshold, *(map(int, sizes) if all(map(_is_whole, sizes)) else sizes))
 
 
@@ -211,8 +225,7 @@ class Evaluation:
         above, hits = (self.weight_above[k], self.outcome_above[k]) if k >= 0 else (0.0, 0.0)
         everything, yes = self.weight_above[-1], self.outcome_above[-1]
         misses = yes - hits
-        sizes = hits, above - hits, misses, everything - above - misses
-        return Confusion(threshold, *(map(int, sizes) if all(map(_is_whole, sizes)) else sizes))
+        return _confusion(threshold, (hits, above - hits, misses, everything - above - misses))
 
     def roc(self) -> tuple[FloatArray, FloatArray]:
         """Share of the first class, and of the second, called the second: from (0, 0) to (1, 1)."""
@@ -352,8 +365,8 @@ class ClassEvaluation:
         right = (called == actual).astype(np.float64)
         return ClassEvaluation(
             n_rows=len(numbers),
-            log_loss=_mean(-np.log(np.maximum(own, _SMALLEST_SHARE)), weight),
-            accuracy=_mean(right, weight),
+            log_loss=weighted_mean(-np.log(np.maximum(own, _SMALLEST_SHARE)), weight),
+            accuracy=weighted_mean(right, weight),
             of_class=tuple(
                 Evaluation.of(
                     (numbers == k).astype(np.float64),
@@ -487,7 +500,7 @@ class _Rows:
                 scores[self.loss.name] = _times(scores[self.loss.name], self.unit)
         return {
             "rmse": _times(rmse, self.unit),
-            "mae": _times(_mean(np.abs(residual), self.weight), self.unit),
+            "mae": _times(weighted_mean(np.abs(residual), self.weight), self.unit),
             "r2": r2,
             "scores": {name: _times(value, 1.0) for name, value in scores.items()},
             "explained": explained,
@@ -511,7 +524,7 @@ class _Rows:
         groups = _groups(prediction, weight)
         bands = [self.loss.typical_band(y[g], weight[g]) for g in groups]
         columns = {
-            "predicted": [_mean(prediction[g], weight[g]) for g in groups],
+            "predicted": [weighted_mean(prediction[g], weight[g]) for g in groups],
             "actual": [self.loss.typical(y[g], weight[g]) for g in groups],
             "actual_lower": [low for low, _ in bands],
             "actual_upper": [high for _, high in bands],
@@ -570,15 +583,10 @@ def _unit(size: float) -> float:
     return math.ldexp(1.0, math.frexp(size)[1] - 1) if size > 0 else 1.0
 
 
-def _mean(values: FloatArray, weight: FloatArray) -> float:
-    """Weights are divided by the largest: their sum may overflow."""
-    return float(np.average(values, weights=weight / weight.max()))
-
-
 def _root_mean_square(values: FloatArray, weight: FloatArray) -> float:
     """Divided by the largest before squaring, so that no square vanishes."""
     size = float(np.abs(values).max()) or 1.0
-    return size * float(np.sqrt(_mean((values / size) ** 2, weight)))
+    return size * float(np.sqrt(weighted_mean((values / size) ** 2, weight)))
 
 
 def _times(value: float, unit: float) -> float:
@@ -588,7 +596,7 @@ def _times(value: float, unit: float) -> float:
 
 def _explained(y: FloatArray, rmse: float, weight: FloatArray) -> float:
     """R2; where it is beyond all numbers, one of about that size."""
-    spread = _root_mean_square(y - _mean(y, weight), weight)
+    spread = _root_mean_square(y - weighted_mean(y, weight), weight)
     if spread == 0.0 or y.min() == y.max():
         return 0.0
     return 1.0 - min(rmse / spread, math.sqrt(_LARGEST) / 2) ** 2

@@ -22,7 +22,7 @@ from seplearn.kernels.arrays import FloatArray
 from seplearn.losses import IDENTITY, LINKS
 from seplearn.losses.links import SOFTMAX
 from seplearn.model.checks import Supply, count, finite, flag, floats, require, table, text_or_none
-from seplearn.model.classes import ClassModels, Model
+from seplearn.model.classes import ClassModels, Model, sums_of
 from seplearn.model.container import Arrays, pack, pack_texts, unpack, unpack_texts
 from seplearn.model.evaluation import ClassEvaluation, Evaluation
 from seplearn.model.header import (
@@ -134,7 +134,7 @@ def _memory() -> float:
 def encode(stored: StoredModel) -> bytes:
     """The bytes of a model file."""
     bins, names = stored.model.bins, stored.schema.names
-    models = _models(stored.model)
+    models = sums_of(stored.model)  # their arrays lie one after the other
     texts = [*(names or ())]
     for axis in bins.axes:
         if isinstance(axis, CategoricalAxis):
@@ -176,7 +176,7 @@ def encode(stored: StoredModel) -> bytes:
 def _optional_header(stored: StoredModel) -> dict[str, Any]:
     """What only some models have."""
     header: dict[str, Any] = {}
-    models = _models(stored.model)
+    models = sums_of(stored.model)  # their arrays lie one after the other
     if stored.model.link is not IDENTITY:
         header[_LINK] = stored.model.link.name
     if stored.classes is not None:
@@ -264,11 +264,6 @@ def _bin_arrays(bins: Bins) -> Arrays:
         "edges": np.concatenate([*edges, np.empty(0)]),
         "values": np.concatenate([*values, np.empty(0)]),
     }
-
-
-def _models(model: Model) -> tuple[SeparationModel, ...]:
-    """One model, or those of several classes, whose arrays lie one after the other."""
-    return model.models if isinstance(model, ClassModels) else (model,)
 
 
 def _branches(models: Sequence[SeparationModel]) -> list[Branch]:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from seplearn.explain.axes import exact_text, value_text
-from seplearn.explain.counterfactual import Change, Counterfactual
+from seplearn.explain.counterfactual import Counterfactual
+from seplearn.explain.nearest import Change
 from seplearn.plots.style import STAGE_COLOURS, number, panels, short, tidy
 
 _COLOURS = STAGE_COLOURS[0], STAGE_COLOURS[5]

@@ -13,7 +13,7 @@ from seplearn.plots.bars import name_rows
 from seplearn.plots.style import GRID, TILT, TOTAL, on_two_lines, panels, short, tidy
 
 
-def plot_decisions(decisions: Decisions, ax: Any = None, max_groups: int = 30) -> Any:
+def plot_decisions(decisions: Decisions, ax: Any = None, *, max_groups: int = 30) -> Any:
     """Draw the share of every group that is called the class, and how many of them rightly.
 
     Parameters

@@ -13,7 +13,7 @@ from seplearn.plots.style import DOWN, GRID, QUIET, TILT, panels
 _COLOURS = {"ok": QUIET, "watch": TILT, "drift": DOWN}
 
 
-def plot_drift(drift: Drift, ax: Any = None, max_features: int = 30) -> Any:
+def plot_drift(drift: Drift, ax: Any = None, *, max_features: int = 30) -> Any:
     """Draw the stability index of every feature, the largest on top, coloured by the verdict.
 
     Parameters

@@ -11,7 +11,7 @@ from seplearn.plots.bars import name_rows
 from seplearn.plots.style import GRID, TILT, TOTAL, panels, tidy
 
 
-def plot_segments(segments: Segments, ax: Any = None, max_segments: int = 20) -> Any:
+def plot_segments(segments: Segments, ax: Any = None, *, max_segments: int = 20) -> Any:
     """Draw the error of the worst parts with its band, and beside it their mean residual.
 
     Parameters

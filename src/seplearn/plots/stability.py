@@ -11,7 +11,7 @@ from seplearn.plots.bars import name_rows
 from seplearn.plots.style import BACKBONE, GRID, TILT, panels, tidy
 
 
-def plot_stability(stability: Stability, ax: Any = None, max_statements: int = 40) -> Any:
+def plot_stability(stability: Stability, ax: Any = None, *, max_statements: int = 40) -> Any:
     """Draw for every statement the share of refits that make it too.
 
     Parameters

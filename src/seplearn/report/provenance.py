@@ -6,7 +6,7 @@ from typing import Any
 
 from seplearn.editing.directions import kept_directions
 from seplearn.estimators.base import SeparationEstimator
-from seplearn.model.classes import ClassModels
+from seplearn.model.classes import ClassModels, sums_of
 from seplearn.model.reading import brief, read_curves
 
 _OWN_LINES = ("random_state", "monotonic_cst", "loss", "n_jobs", "verbose")
@@ -78,7 +78,7 @@ def _missing_texts(estimator: SeparationEstimator) -> list[tuple[str, str]]:
 def _features(estimator: SeparationEstimator) -> tuple[list[str], list[str]]:
     """Names of the features that some curve is not flat along, and of the others."""
     model = estimator.model_
-    models = model.models if isinstance(model, ClassModels) else (model,)
+    models = sums_of(model)
     moving = {
         curve.feature for one in models for curve in read_curves(one.stages, one.effects, one.bins)
     }

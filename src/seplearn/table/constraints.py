@@ -22,10 +22,10 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
     if chosen is None:
         return tuple(directions)
     if isinstance(chosen, Mapping):
-        names = Schema.of(table).labels
+        schema = Schema.of(table)
         own: dict[int, int] = {}
         for name, value in chosen.items():
-            place, direction = _place(name, table, names), _direction(value)
+            place, direction = _place(name, schema), _direction(value)
             if own.setdefault(place, direction) != direction:
                 rule = f"one direction for {table.label(place)}"
                 raise out_of_range("monotonic_cst", rule, chosen)
@@ -44,16 +44,13 @@ def feature_directions(table: Table, chosen: Any, categorical: BoolArray) -> tup
     return tuple(directions)
 
 
-def _place(name: Any, table: Table, names: tuple[str, ...]) -> int:
+def _place(name: Any, schema: Schema) -> int:
     """Which column is meant, by its name or its number."""
-    own = table.integer_labels or tuple(range(len(names)))
-    is_whole = isinstance(name, (int, np.integer)) and not isinstance(name, bool)
-    if is_whole and name in own:
-        return own.index(name)
-    if name not in names:
-        hint = did_you_mean(name, names)
-        raise out_of_range("monotonic_cst", f"for columns among {list(names)}{hint}", name)
-    return names.index(name)
+    place = schema.place_of(name)
+    if place is None:
+        hint = did_you_mean(name, schema.labels)
+        raise out_of_range("monotonic_cst", f"for columns among {list(schema.labels)}{hint}", name)
+    return place
 
 
 def _direction(value: Any) -> int:

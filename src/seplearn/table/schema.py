@@ -59,6 +59,14 @@ class Schema:
         """The names; where there are none x0, x1, ... as scikit-learn counts them."""
         return self.names or tuple(f"x{j}" for j in range(self.n_features))
 
+    def place_of(self, key: Any) -> int | None:
+        """Which feature a name, or a number where columns are numbered or counted, stands for."""
+        own = self.integer_labels or tuple(range(self.n_features))
+        is_whole = isinstance(key, (int, np.integer)) and not isinstance(key, bool)
+        if is_whole and key in own:
+            return own.index(key)
+        return self.labels.index(key) if key in self.labels else None
+
     def keys_beside(self, other: Schema) -> tuple[Hashable, ...]:
         """What tells the columns apart and can be compared with the keys of another schema.
 

@@ -31,6 +31,7 @@ from seplearn.table.schema import Schema
 _SMALLEST_TARGET, _LARGEST_TARGET = 1e-303, 1e303
 LARGEST_OFFSET = _LARGEST_TARGET  # beside larger ones no sum of curves is a number
 MOST_PER_ROW = 10.0  # weights of a larger mean are no numbers of rows
+NO_TARGET = "fit requires y to be passed, but the target y is None"  # as scikit-learn has it
 NO_OUTCOMES = "y must hold the outcomes of the rows, got None"
 _LEVEL_TAKEN_OFF = 1e6  # standard deviations: from here on more than six of 16 digits are lost
 
@@ -155,7 +156,7 @@ def rows_with_target(X: Any, y: Any, *, may_be_unknown: bool = False) -> tuple[T
     if y is None and may_be_unknown:
         raise ValueError(NO_OUTCOMES)
     if y is None:
-        raise ValueError("fit requires y to be passed, but the target y is None")
+        raise ValueError(NO_TARGET)
     y = column_or_1d(_numbers(read_target(y), may_be_unknown), warn=True)
     if len(y) != table.n_rows:
         raise ValueError(

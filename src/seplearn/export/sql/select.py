@@ -5,160 +5,24 @@ Columns of layers have the number of their sum in their name; of several classes
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from seplearn._errors import out_of_range, wrong_type
-from seplearn._rules import Choice
-from seplearn.export.json import as_float, level_bins
+from seplearn.export.sql.curves import are_whole, case_expression, curve_expression, sum_expression
+from seplearn.export.sql.dialects import DIALECTS, Dialect, is_unicode
 from seplearn.losses.links import LARGEST_LOG as LARGEST_LINKED
 from seplearn.model.stage import LARGEST_LOG
 
 _SMALLEST_LOG = -708.0  # PostgreSQL refuses an exponential below the smallest normal number
 _LARGEST = 1.7976931348623157e308
-_POWERS_FROM = 10**15  # smaller whole numbers have all their digits in every database
-_WHOLE = re.compile("-?[0-9]+")
-_TRUTH_VALUES = ("False", "True")
-_TERMS_TOGETHER = 50  # SQLite refuses expressions that are nested deeper than 1000
-_RANGES_TOGETHER = 16
 # The table, in the innermost query: a name beside it is never taken for a text, as SQLite takes one
 # in double quotes that no column has.
 _SOURCE = "source_rows"
 RESULT_NAMES = ("prediction", "intercept", "offset", "sum")
 RESULT_BEGINNINGS = ("stage ", "main effect of ", "probability of ", "sum of ", "intercept of ")
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How a database spells what a model needs.
-
-    Attributes
-    ----------
-    number, text : str
-        Types of double precision and of texts.
-    infinity : str or None
-        The infinite number; None where there is none.
-    least, greatest : str
-        Functions of two numbers.
-    literal : callable
-        A text as a literal, None for one that no column of this database can hold.
-    identifier : callable
-        A name in quotes.
-    suffix : str
-        What makes a number with a point one of double precision.
-    binary : str
-        What makes a comparison of texts one of their bytes.
-    ignores_case : bool
-        Whether two columns must differ by more than their case.
-    apart : str
-        What ends a layer so that it is computed once: databases that put the expression of a
-        column wherever its name stands would compute a sum as often as it is used.
-    as_number : str
-        A column as a number of the type ``number``.
-    cut : str
-        A text without some character at its end.
-    whole : str
-        A number that its text should have all digits of, if it is a whole one.
-    """
-
-    number: str
-    text: str
-    infinity: str | None
-    least: str
-    greatest: str
-    literal: Callable[[str], str | None]
-    identifier: Callable[[str], str]
-    suffix: str = "e0"
-    binary: str = ""
-    ignores_case: bool = False
-    apart: str = ""
-    as_number: str = "CAST({name} AS {number})"
-    cut: str = "rtrim({}, '{}')"
-    whole: str = "{}"
-
-    def real(self, value: float) -> str:
-        """A number with all its digits."""
-        text = repr(float(value))
-        if self.suffix == "e0":
-            return text if "e" in text else f"{text}e0"
-        return f"({text}){self.suffix}"
-
-    def between(self, low: float, expression: str, high: float) -> str:
-        """The expression, or the end that it is beyond; NULL where it is NULL.
-
-        Some databases would leave NULL out of a comparison and give the end.
-        """
-        inner = f"{self.greatest}({expression}, {self.real(low)})"
-        within = f"{self.least}({inner}, {self.real(high)})"
-        return f"CASE WHEN {expression} IS NOT NULL THEN {within} END"
-
-
-def _doubled(quote: str) -> Callable[[str], str]:
-    return lambda text: quote + text.replace(quote, quote * 2) + quote
-
-
-def _with_zeros(function: str) -> Callable[[str], str | None]:
-    """Literals in which a zero character is written as a call: it would end the statement."""
-    quoted = _doubled("'")
-    return lambda text: f" || {function}(0) || ".join(quoted(part) for part in text.split("\0"))
-
-
-def _without_zeros(text: str) -> str | None:
-    return None if "\0" in text else _doubled("'")(text)
-
-
-def _postgresql_literal(text: str) -> str | None:
-    if "\0" in text:  # no text of PostgreSQL has one
-        return None
-    if "\\" not in text:
-        return _doubled("'")(text)
-    return "E'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
-
-
-def _bigquery_quoted(quote: str) -> Callable[[str], str]:
-    def quoted(text: str) -> str:
-        safe = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
-        safe = re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\x{ord(found[0]):02x}", safe)
-        return f"{quote}{safe}{quote}"
-
-    return quoted
-
-
-_NAME = _doubled('"')
-DIALECTS = {
-    "duckdb": Dialect(
-        "DOUBLE", "VARCHAR", "CAST('Infinity' AS DOUBLE)", "least", "greatest",
-        _with_zeros("chr"), _NAME, ignores_case=True,
-    ),
-    "postgresql": Dialect(
-        "double precision", "text", "'Infinity'::float8", "least", "greatest",
-        _postgresql_literal, _NAME, suffix="::float8", apart=" OFFSET 0",
-    ),
-    "sqlite": Dialect(
-        "REAL", "TEXT", "9e999", "min", "max",
-        _with_zeros("char"), _NAME, binary=" COLLATE BINARY", ignores_case=True,
-        apart=" LIMIT -1 OFFSET 0",
-        # A text is a number to SQLite whatever is in it: an empty one, or "NA", would be zero.
-        as_number="CASE WHEN typeof({name}) <> 'text' OR {name} GLOB '*[0-9]*' "
-        "THEN CAST({name} AS {number}) END",
-        # The text of a number with a point has 15 digits, and an exponent if it has more.
-        whole="CASE WHEN typeof({0}) = 'real' AND abs({0}) < 9e18 AND {0} = CAST({0} AS INTEGER) "
-        "THEN CAST({0} AS INTEGER) ELSE {0} END",
-    ),
-    "bigquery": Dialect(
-        "FLOAT64", "STRING", "CAST('inf' AS FLOAT64)", "LEAST", "GREATEST",
-        _bigquery_quoted("'"), _bigquery_quoted("`"), ignores_case=True,
-    ),
-    "standard": Dialect(
-        "DOUBLE PRECISION", "VARCHAR(65535)", None, "LEAST", "GREATEST", _without_zeros, _NAME,
-        cut="TRIM(TRAILING '{1}' FROM {0})",
-    ),
-}  # fmt: skip
-DIALECT_NAMES = Choice(tuple(DIALECTS))
 
 
 def to_sql(
@@ -248,12 +112,7 @@ def _check_outputs(names: Sequence[str], own: Dialect, dialect: str) -> None:
 
 
 def _can_be_named(text: str) -> bool:
-    return "\0" not in text and _is_unicode(text)
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether a text has no half of a character, which no database can hold."""
-    return not re.search("[\ud800-\udfff]", text)
+    return "\0" not in text and is_unicode(text)
 
 
 def _alias(name: str, dialect: str) -> str:
@@ -293,7 +152,7 @@ def _values(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
         if feature["kind"] == "numeric":
             columns.append((f"value_{j}", _number(name, own)))
             continue
-        is_whole = _are_whole(feature)
+        is_whole = are_whole(feature)
         value = f"CAST({own.whole.format(name) if is_whole else name} AS {own.text})"
         columns.append((f"value_{j}", _as_whole(value, own) if is_whole else value))
     offset = plain["offset"]
@@ -304,14 +163,6 @@ def _values(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
 
 def _number(name: str, own: Dialect) -> str:
     return own.as_number.format(name=name, number=own.number)
-
-
-def _are_whole(feature: dict[str, Any]) -> bool:
-    """Whether all levels are whole numbers, or truth values, which a column may have as numbers."""
-    if feature["kind"] == "numeric":
-        return False
-    texts = level_bins(feature)
-    return all(text in _TRUTH_VALUES or _WHOLE.fullmatch(text) for text in texts)
 
 
 def _as_whole(text: str, own: Dialect) -> str:
@@ -337,7 +188,7 @@ def _effects(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
     for k, terms in enumerate(plain["sums"]):
         for effect in terms["effects"]:
             j = effect["feature"]
-            curve = _curve(plain["features"][j], j, effect["values"], own)
+            curve = curve_expression(plain["features"][j], j, effect["values"], own)
             columns.append((f"effect_{k}_{j}", curve))
     return columns
 
@@ -367,11 +218,11 @@ def _logs(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
     columns = []
     for place, product in _products(plain):
         curves = [(plain["features"][c["feature"]], c) for c in product["curves"]]
-        logs = [_curve(f, c["feature"], c["log_size"], own) for f, c in curves]
-        total = _added([*logs, own.real(product["log_scale"])])
+        logs = [curve_expression(f, c["feature"], c["log_size"], own) for f, c in curves]
+        total = sum_expression([*logs, own.real(product["log_scale"])])
         columns.append((f"log_{place}", total))
         signs = [
-            _curve(f, c["feature"], [1.0 - 2.0 * b for b in c["negative"]], own)
+            curve_expression(f, c["feature"], [1.0 - 2.0 * b for b in c["negative"]], own)
             for f, c in curves
             if "negative" in c
         ]
@@ -388,7 +239,7 @@ def _stages(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
             value = f"sign_{place} * {value}"
         stage = f"stage_{place.rpartition('_')[0]}"
         values[stage].append(f"{'- ' if product['sign'] < 0 else ''}{value}")
-    return [(name, _added(parts) or own.real(0.0)) for name, parts in values.items()]
+    return [(name, sum_expression(parts) or own.real(0.0)) for name, parts in values.items()]
 
 
 def _totals(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
@@ -396,7 +247,7 @@ def _totals(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
     for k, terms in enumerate(plain["sums"]):
         names = [f"effect_{k}_{effect['feature']}" for effect in terms["effects"]]
         names += [f"stage_{k}_{s}" for s in range(len(terms["stages"]))]
-        total = _added([own.real(terms["intercept"]), *names])
+        total = sum_expression([own.real(terms["intercept"]), *names])
         bounded = own.between(-_LARGEST, total, _LARGEST)
         added = "" if plain["offset"] is None else " + offset_value"
         columns.append((f"total_{k}", f"{bounded}{added}"))
@@ -446,9 +297,9 @@ def _softmax_output(
     """The first class whose score is the largest, and the shares of all."""
     *others, last = (_label(label, own) for label in classes)
     cases = [(f"total_{k} = top", label) for k, label in enumerate(others)]
-    everything = _added([f"size_{k}" for k in range(len(classes))])
+    everything = sum_expression([f"size_{k}" for k in range(len(classes))])
     shares = [f"size_{k} / ({everything})" for k in range(len(classes))]
-    return [("prediction", _cases(cases, last)), *zip(names, shares, strict=True)]
+    return [("prediction", case_expression(cases, last)), *zip(names, shares, strict=True)]
 
 
 def _parts(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
@@ -476,7 +327,7 @@ def _parts(plain: dict[str, Any], own: Dialect) -> list[tuple[str, str]]:
 def _label(label: Any, own: Dialect) -> str:
     if isinstance(label, str):
         literal = own.literal(label)
-        if literal is None or not _is_unicode(label):
+        if literal is None or not is_unicode(label):
             raise ValueError(f"labels of classes must be texts that SQL can write, got {label!r}")
         return literal
     if isinstance(label, bool):
@@ -484,96 +335,3 @@ def _label(label: Any, own: Dialect) -> str:
     if isinstance(label, int) and not -(2**63) <= label < 2**63:
         raise ValueError(f"labels of classes must be texts, or numbers of 64 bits, got {label}")
     return own.real(label) if isinstance(label, float) else str(label)
-
-
-def _curve(feature: dict[str, Any], j: int, values: Sequence[float], own: Dialect) -> str:
-    if feature["kind"] == "numeric":
-        return _curve_of_numbers(feature["edges"], f"value_{j}", values, own)
-    return _curve_of_levels(feature, f"value_{j}", values, own)
-
-
-def _curve_of_numbers(
-    edges: Sequence[Any], value: str, values: Sequence[float], own: Dialect
-) -> str:
-    """What a number of a range is given; NULL and NaN are below nothing, and come last."""
-    cases = []
-    for k, edge in enumerate(map(as_float, edges)):
-        if values[k] == values[k + 1]:
-            continue
-        if math.isfinite(edge):
-            cases.append((f"{value} < {own.real(edge)}", values[k]))
-        elif own.infinity is not None:
-            cases.append((f"{value} < {own.infinity}", values[k]))
-        else:  # nothing is infinite, and so nothing above this edge
-            cases.append((f"{value} IS NOT NULL", values[k]))
-    infinity = own.infinity
-    rest = f"{value} IS NOT NULL" if infinity is None else f"{value} <= {infinity}"
-    told = [(condition, own.real(given)) for condition, given in cases]
-    return _cases(_in_groups([*told, (rest, own.real(values[len(edges)]))]), own.real(values[-1]))
-
-
-def _curve_of_levels(
-    feature: dict[str, Any], value: str, values: Sequence[float], own: Dialect
-) -> str:
-    """What a level is given; names that are given the same share a line."""
-    n_levels = len(feature["levels"])
-    bins = _bins_of_texts(feature)
-    together: dict[float, list[str]] = {}
-    for name, b in bins.items():
-        literal = own.literal(name) if _is_unicode(name) else None
-        if literal is not None:
-            together.setdefault(values[b], []).append(literal)
-    missing, unseen = values[n_levels + 1], values[n_levels + 2]
-    cases = [(f"{value} IS NULL", own.real(missing))]
-    for given, names in together.items():
-        if given != unseen:
-            listed = f"= {names[0]}" if len(names) == 1 else f"IN ({', '.join(names)})"
-            cases.append((f"{value}{own.binary} {listed}", own.real(given)))
-    return _cases(cases, own.real(unseen))
-
-
-def _bins_of_texts(feature: dict[str, Any]) -> dict[str, int]:
-    """The bin of every text that a column may be cast to for a level."""
-    bins = level_bins(feature)
-    if not _are_whole(feature):
-        return bins
-    # Databases write truth values in small letters, and a float of 1e16 with a power of ten.
-    small = {name.lower(): bins[name] for name in _TRUTH_VALUES if name in bins}
-    numbers = [name for name in bins if _WHOLE.fullmatch(name)]
-    large = {text: bins[name] for name in numbers for text in _with_a_power(int(name))}
-    return bins | small | large | ({"-0": bins["0"]} if "0" in bins else {})
-
-
-def _with_a_power(value: int) -> list[str]:
-    """How databases spell a large whole number that is a float: 1e+16, or 1.0e+16."""
-    if abs(value) < _POWERS_FROM or int(float(value)) != value:
-        return []
-    digits, power = f"{Decimal(repr(float(value))).normalize():e}".split("e")
-    return [f"{digits}e{power}"] + ([] if "." in digits else [f"{digits}.0e{power}"])
-
-
-def _in_groups(cases: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Ranges in ascending order as groups of ranges, where there are many.
-
-    A database tries one condition after the other: so it tries far fewer of them.
-    """
-    if len(cases) <= _RANGES_TOGETHER:
-        return list(cases)
-    groups = []
-    for first in range(0, len(cases), _RANGES_TOGETHER):
-        *others, (last, given) = cases[first : first + _RANGES_TOGETHER]
-        groups.append((last, _cases(others, given) if others else given))
-    return groups
-
-
-def _cases(cases: Sequence[tuple[str, str]], otherwise: str) -> str:
-    lines = [f"  WHEN {condition} THEN {given}" for condition, given in cases]
-    return "\n".join(["CASE", *lines, f"  ELSE {otherwise} END"])
-
-
-def _added(terms: Sequence[str]) -> str:
-    """A sum, in brackets of a few terms each where there are many."""
-    while len(terms) > _TERMS_TOGETHER:
-        parts = range(0, len(terms), _TERMS_TOGETHER)
-        terms = [f"({' + '.join(terms[k : k + _TERMS_TOGETHER])})" for k in parts]
-    return " + ".join(terms)
