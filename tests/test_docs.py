@@ -23,6 +23,7 @@ PAGES = sorted(
     for page in [*DOCS.rglob("*.md"), *BESIDE]
     if not set(MADE) & set(page.relative_to(ROOT).parts)
 )
+NUMBER = r"-?\d+(?:\.\d+)?"
 GUIDE = [DOCS / "start.md", *sorted((DOCS / "guide").glob("*.md"))]
 
 
@@ -102,14 +103,28 @@ def test_links_between_files_lead_somewhere(page):
 
 @pytest.mark.no_cover  # what pages show has tests of its own; measuring takes as long again
 @pytest.mark.parametrize("page", **named(GUIDE))
-def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch):
-    """One after the other, as a reader would run them."""
+def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch, capsys):
+    """One after the other, as a reader would run them; the text below one is what it prints."""
     monkeypatch.chdir(tmp_path)
-    programs = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    assert programs
+    blocks = re.findall(r"```(\w+)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert "python" in dict(blocks)
     space: dict[str, Any] = {}
-    for program in programs:
-        exec(compile(program, str(page), "exec"), space)
+    printed = ""
+    for kind, text in blocks:
+        if kind == "python":
+            exec(compile(text, str(page), "exec"), space)
+            printed = capsys.readouterr().out
+        elif kind == "text" and printed:
+            assert in_words(text) == in_words(printed)
+            assert in_numbers(text) == pytest.approx(in_numbers(printed), rel=0.02, abs=0.01)
+
+
+def in_words(text):
+    return re.sub(NUMBER, "0", text).split()
+
+
+def in_numbers(text):
+    return [float(number) for number in re.findall(NUMBER, text)]
 
 
 def test_every_page_is_in_a_table_of_contents():
