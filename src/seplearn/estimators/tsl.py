@@ -14,13 +14,12 @@ from seplearn._params import (
     TSLParameters,
     check_parameters,
     documented,
-    from_paper_names,
-    paper_settings,
 )
 from seplearn._spill import Spill
 from seplearn.estimators.base import SeparationRegressor
 from seplearn.estimators.files import FeatureRows, Roles, read_outcomes, stored_rows
 from seplearn.estimators.fitted import restored_on_failure
+from seplearn.estimators.paper import from_paper_names, paper_settings
 from seplearn.estimators.rows import Asked, check_callback, checked_options, fit_data, fit_rows
 from seplearn.fitting.progress import Callback
 from seplearn.kernels.arrays import FloatArray
@@ -170,7 +169,7 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         >>> TSLRegressor.paper(epochs=2, n_iter=64, refinement_strategy="l2").n_splits
         64
         """
-        overrides = from_paper_names(TSL_PARAMETERS, overrides)
+        overrides = from_paper_names(overrides)
         if n_stages is None:
             n_stages = overrides.pop("n_stages", 2)
         elif "n_stages" in overrides:
