@@ -25,6 +25,7 @@ SIGNED_MAP, SIZE_MAP, RANK_MAP = "PiYG", "YlGnBu", "viridis"
 STAGE_COLOURS = (
     "#1f3b57", "#d1793b", "#4c956c", "#8f5aa5", "#b0413e", "#3d8fb3", "#7a6c5d", "#c9a227",
 )  # fmt: skip
+_SHORTEST_PART = 5  # of the name of a stage
 _LONGEST_NAME = 26
 _NEARLY_ALL = 1000.0  # times as large as the span: ticks differ in digits that are not shown
 
@@ -89,7 +90,12 @@ def as_drawn(text: str) -> str:
 
 
 def stage_title(stage: int, name: str, longest: int = 40) -> str:
-    """A stage by its number and, as far as there is room, by its name."""
+    """A stage by its number and, as far as there is room, by its name: long features are cut."""
+    parts = name.split(" × ")
+    for size in range(longest, _SHORTEST_PART, -1):
+        told = " × ".join(short(part, size) for part in parts)
+        if len(told) <= longest:
+            return f"stage {stage}: {told}"
     return f"stage {stage}: {short(name, longest)}"
 
 
