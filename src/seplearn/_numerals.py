@@ -8,14 +8,15 @@ import numpy as np
 
 
 def percent(share: float) -> str:
-    """A share in percent, with a decimal where it rounds to less than one.
+    """A share in percent, with a decimal where it rounds to less than one, or to all.
 
     Examples
     --------
-    >>> percent(0.5), percent(0.004), percent(0.0)
-    ('50 %', '0.4 %', '0 %')
+    >>> percent(0.5), percent(0.004), percent(0.0), percent(0.9967), percent(1.0)
+    ('50 %', '0.4 %', '0 %', '99.7 %', '100 %')
     """
-    return f"{100 * share:.{1 if 0 < share < 0.0095 else 0}f} %"
+    is_near_an_end = 0 < share < 0.0095 or 0.995 <= share < 0.9995
+    return f"{100 * share:.{1 if is_near_an_end else 0}f} %"
 
 
 def count(n: int, what: str) -> str:

@@ -46,7 +46,7 @@ WITH_STAGE = {
     "select_stages": lambda model, stage: model.select_stages([stage]),
 }
 WITH_LEVEL = {
-    "curves": lambda level: explain.curves(joint().subject, 0, level),
+    "curves": lambda level: explain.curves(joint().subject, 0, level=level),
     "partial_dependence": lambda level: explain.partial_dependence(joint().subject, 0, level=level),
     "importance": lambda level: explain.importance(joint().subject, level=level),
     "local": lambda level: explain.local(joint().subject, X, level=level),

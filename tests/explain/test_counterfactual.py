@@ -116,7 +116,7 @@ def test_a_missing_value_has_no_direction_to_go():
     assert held.changes
     assert all("a" not in change.names for change in held.changes)
     far = explain.counterfactual(model, X, 0, target=1e9, directions={"a": -1})
-    assert "what training rows had and may change, makes" in far.why_none
+    assert "known values that training rows had and may change, makes" in far.why_none
 
 
 def test_the_values_given_have_the_prediction_given():

@@ -148,6 +148,7 @@ def test_frames_are_of_the_training_library_and_figures_show_what_drifted_first(
     assert labels[0] == "few"
 
 
+@pytest.mark.filterwarnings("ignore:the model was fitted with weights")
 def test_a_column_without_any_values_has_not_drifted():
     X = pd.DataFrame({"a": np.arange(20.0), "empty": np.nan})
     for n in range(60, 72):  # shares of weights add up to one, and sometimes to a bit more
@@ -155,3 +156,30 @@ def test_a_column_without_any_values_has_not_drifted():
         model = TSLClassifier(1, early_stopping=False, class_weight="balanced", random_state=0)
         model.fit(own, own["a"] % 3 == 0)
         assert explain.drift(model, own).verdicts == ("ok", "ok")
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_a_fit_with_weights_is_warned_of_and_compared_by_weights(balanced):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"level": rng.choice(["a", "b"], 500, p=[0.9, 0.1]), "x": rng.normal(size=500)}
+    )
+    rare = (X["level"] == "b").to_numpy()
+    weight = np.where(rare, 9.0, 1.0)
+    if balanced:
+        model = TSLClassifier(1, class_weight="balanced", random_state=0).fit(X, rare)
+    else:
+        model = TSLRegressor(1, random_state=0).fit(X, X["x"] + rare, weight)
+    with pytest.warns(UserWarning, match="was fitted with weights"):
+        assert explain.drift(model, X).has_drifted
+    if not balanced:
+        assert not explain.drift(model, X, weight).has_drifted
+
+
+@pytest.mark.parametrize(("n_rows", "kept", "shift"), [(60, 0, 0.0), (4000, 30, 0.6)])
+def test_chance_goes_by_the_rows_of_the_fit_and_not_by_those_kept(n_rows, kept, shift):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 2))
+    model = TSLRegressor(0, background_size=kept, random_state=0).fit(X, X[:, 0])
+    now = rng.normal(size=(2000, 2)) + shift
+    assert explain.drift(model, now).has_drifted == bool(shift)

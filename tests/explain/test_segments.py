@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import stats
 
 from seplearn import SepALSRegressor, TSLClassifier, TSLRegressor, explain
 from tests.cli.conftest import run
@@ -40,7 +41,7 @@ def test_every_part_of_every_feature_is_told_the_worst_first(model):
     assert first["error"] == pytest.approx(np.sqrt(np.mean(off**2)))
     assert first["residual"] == pytest.approx(off.mean())
     assert first["outcome"] - first["prediction"] == pytest.approx(off.mean())
-    apart = np.std(off**2, ddof=1) / np.sqrt(own.sum()) * 1.6449
+    apart = np.std(off**2, ddof=1) / np.sqrt(own.sum()) * stats.t(own.sum() - 1).ppf(0.95)
     ends = np.sqrt(np.mean(off**2) + np.array([-apart, apart]))
     assert first[["error_lower", "error_upper"]].tolist() == pytest.approx(ends, rel=1e-3)
     assert found.overall == pytest.approx(model.evaluate(X, y).rmse)
@@ -175,3 +176,10 @@ def test_frames_are_of_the_training_library_and_figures_show_the_worst(model):
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert len(labels) == 3
     assert labels[0] == "level: b"
+
+
+def test_rows_whose_weights_count_as_few_have_no_band(model):
+    X, y = table(40, 1)
+    weight = np.where(np.arange(40) < 2, 1.0, 1e-6)
+    found = explain.segments(model, X.assign(half=np.arange(40) % 2), y, weight, by="half")
+    assert np.isnan(found.error_lower).all()

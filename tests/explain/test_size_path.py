@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import SizePath, TSLRegressor, explain, plots
+from seplearn import SizePath, TSLClassifier, TSLRegressor, datasets, explain, plots
 from seplearn.model import Branch, SeparationModel, Stage
 from seplearn.table.binning import Bins, NumericAxis
 
@@ -27,8 +27,8 @@ def choice_of(*paths, n_stages=2):
 def test_a_smaller_size_than_the_best_is_told_with_the_reason():
     assert str(choice_of(TAKEN, OTHER, n_stages=1)) == (
         "2 of 4 stages grown were taken; with 3 the mean loss on held-out rows is smaller by 0.25, "
-        "where one standard error is 0.5; 1 of them is left, the others came to say nothing or are "
-        "main effects now"
+        "where one standard error is 0.5; 1 of them is left, the others came to say nothing, are "
+        "main effects now or are told as one"
     )
 
 
@@ -48,12 +48,10 @@ def test_main_effects_without_any_stage_are_told_beside_what_products_reached():
     sums = SizePath(True, (1.0, 1.5, 0.75), (0.5, 0.5, 0.0), 0)
     told = str(choice_of(replace(TAKEN, chosen=None), sums, n_stages=0))
     best = min(range(len(TAKEN.losses)), key=TAKEN.losses.__getitem__)
-    more = TAKEN.losses[best] - 1.0
     assert told == (
         "main effects were taken without any stage; with 2 stages beside them the mean loss on "
         "held-out rows is smaller by 0.25, where one standard error is 0.5; "
-        f"{best} stages without them had a loss that is {'larger' if more >= 0 else 'smaller'} by "
-        f"{abs(more):.3g}"
+        f"{best} stages without them lost {TAKEN.losses[best] - 1.0:.3g} more"
     )
     constant = SizePath(False, (2.0,), (0.0,), None)
     assert str(choice_of(constant, replace(sums, losses=(1.0,), errors=(0.0,)), n_stages=0)) == (
@@ -145,3 +143,30 @@ def test_a_model_whose_size_was_not_chosen_has_no_path():
     assert choice.n_stages == len(chosen.stages_)
     with pytest.raises(TypeError, match="model"):
         explain.size_path("model")
+
+
+def test_a_size_that_the_median_part_chose_says_so():
+    path = SizePath(False, (5.0, 1.0, 3.0), (1.0, 0.9, 0.0), 2)
+    told = str(explain.SizeChoice((path,), 2, library=None, quantity="prediction"))
+    assert "with 1 the mean loss on held-out rows is smaller by 2, for a few rows that" in told
+    assert "standard error is 0" not in told
+
+
+def test_a_class_has_rounds_and_nothing_is_said_of_what_is_left():
+    path = SizePath(False, (5.0, 1.0, 0.9), (1.0, 0.2, 0.0), 1)
+    told = str(explain.SizeChoice((path,), 4, True, library=None, quantity="score of a"))
+    assert told.startswith("1 of 2 rounds of stages grown was taken; with 2 ")
+    assert "averages" not in told
+    X, y = datasets.masked_interaction(400, random_state=0)
+    model = TSLClassifier(2, random_state=0).fit(X, np.digitize(y, [-1.0, 1.0]))
+    assert "stages in all" not in str(explain.size_path(model.for_class(0, against=1)))
+
+
+def test_products_that_lost_less_at_too_large_a_size_are_told_of():
+    effects = SizePath(True, (1.0, 0.99), (0.02, 0.0), 0)
+    products = SizePath(False, (5.0, 1.1, 0.95), (1.0, 0.2, 0.0), None)
+    told = str(explain.SizeChoice((products, effects), 0, library=None, quantity="prediction"))
+    assert "without them as few stages as predict about as well as the best lose more" in told
+    constant = SizePath(False, (5.0, 5.1), (0.0, 0.1), None)
+    told = str(explain.SizeChoice((constant, effects), 0, library=None, quantity="prediction"))
+    assert "0 stages" not in told

@@ -129,7 +129,7 @@ def test_edits_are_not_in_the_fits_and_that_is_said(model):
     edited = model.edit().flatten("weak").apply(reason="a test")
     X, y = table()
     told = str(explain.stability(edited, X, y, n_refits=1))
-    assert "edited by hand" in told
+    assert "edited or merged after its fit" in told
 
 
 def test_refits_have_the_loss_of_the_model():

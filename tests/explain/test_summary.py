@@ -410,3 +410,37 @@ def test_no_sign_is_told_where_zero_is_no_border():
     assert all(one.kind != "sign" for one in explain.summary(three.for_class(2)).statements)
     odds = str(explain.summary(three.for_class(2, against=0)))
     assert "and the probability between the two crosses one half" in odds
+
+
+def test_shares_are_of_all_rows_and_not_of_some():
+    X, y = datasets.rents(2000, random_state=0)
+    model = TSLRegressor(2, random_state=0).fit(X, y)
+    one = explain.summary(model, background=X)["floor"]
+    ends = [model.predict(X.assign(floor=floor)) for floor in (X["floor"].min(), X["floor"].max())]
+    rises = float((ends[1] > ends[0]).mean())
+    usual = 1.0 - one.turned - one.idle
+    assert (usual if one.way == "rises" else one.turned) == pytest.approx(rises, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "effect", [lambda x, z: 4 * x**2 + 2 * x * z, lambda x, z: 2 * z * np.sign(x) + 6 * (x > 0.86)]
+)
+def test_rows_with_other_curves_are_not_said_to_have_the_same_upside_down(effect):
+    rng = np.random.default_rng(0)
+    x, z = rng.uniform(-1.0, 1.0, 1000), rng.choice([-1.0, 1.0], 1000)
+    X = pd.DataFrame({"x": x, "z": z})
+    model = TSLRegressor(4, random_state=0).fit(X, effect(x, z) + 6 * z)
+    summary = explain.summary(model)
+    one = summary["x"]
+    assert one.common < 0.85
+    assert (one.turned, one.way, one.turned_by) == (0.0, "", ())
+    assert "In some rows x acts along another curve than in others" in str(summary)
+    assert "No feature to speak of acts the other way round" not in str(summary)
+    kinds = {(one.kind, one.features) for one in summary.statements}
+    assert ("mixed", ("x",)) in kinds
+    assert ("none turned", ()) not in kinds
+    assert "In some rows it acts along another curve" in str(explain.card(model, "x"))
+    table = np.array([model.predict(X.assign(x=v)) for v in np.sort(x)[10:-10:5]])
+    table -= table.mean(axis=0)
+    share = np.linalg.svd(table, compute_uv=False)[0] ** 2 / (table**2).sum()
+    assert one.common == pytest.approx(share, abs=0.1)

@@ -182,7 +182,7 @@ def test_a_group_without_any_count_may_yet_have_some(unit):
     y[50], eta[50:] = 1.0, 3.0
     told = Evaluation.of(y, eta, np.full(100, unit), loss=LOSSES["poisson"])
     assert told.actual[0] == told.actual_lower[0] == 0.0
-    assert told.actual_upper[0] == pytest.approx(math.log(10.0) / (10 * unit))
+    assert told.actual_upper[0] == pytest.approx(math.log(10.0) / (50 * unit))
     large = Evaluation.of(y * 1e300, eta + 690.0, loss=LOSSES["poisson"])
     assert all(math.isfinite(value) for value in large.actual_upper)
 
@@ -240,3 +240,24 @@ def test_a_damaged_table_of_mistakes_is_refused(confusion):
     assert ClassEvaluation.from_plain(without, 2).confusion == ()  # as files once were
     with pytest.raises(ModelFormatError):
         ClassEvaluation.from_plain(plain | {"confusion": confusion}, 2)
+
+
+def test_rows_with_the_same_prediction_are_in_one_group_whatever_their_order():
+    rng = np.random.default_rng(0)
+    eta = rng.choice([-1.0, 0.5], 1000, p=[0.7, 0.3])
+    y = (rng.random(1000) < 1.0 / (1.0 + np.exp(-eta))) * 1.0
+    told = []
+    for order in (np.arange(1000), np.argsort(y, kind="stable")):
+        own = y[order], eta[order], np.ones(1000)
+        found = Evaluation.of(*own, loss=LogLoss(), offset=None, classes=("no", "yes"))
+        told.append((found.predicted, found.actual))
+    assert np.array(told[0]) == pytest.approx(np.array(told[1]))
+    assert len(told[0][0]) == 2
+    assert told[0][1] == pytest.approx([y[eta < 0].mean(), y[eta > 0].mean()])
+    counts = []
+    for _ in range(20):  # of values that repeat, all of one are told together
+        values = rng.choice(rng.normal(size=30), 200)
+        found = Evaluation.of(values, values, np.ones(200), loss=LOSSES["squared_error"])
+        assert np.all(np.diff(found.predicted) > 0.0)
+        counts.append(len(found.predicted))
+    assert 1 < min(counts) <= max(counts) <= 10

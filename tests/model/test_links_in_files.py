@@ -82,6 +82,8 @@ def test_texts_for_missing_values_are_kept(data, tmp_path):
     (tmp_path / "damaged.tsl").write_bytes(joined(header, arrays, checksum))
     with pytest.raises(ModelFormatError, match="texts of missing values"):
         load_model(tmp_path / "damaged.tsl")
+    again = load_model(tmp_path / "model.tsl").set_params(warm_start=True, n_stages=2)
+    assert again.fit(*data).missing_texts_ == ("-999", "?")  # the stages that it keeps learned so
     assert model.fit(*data).missing_texts_ == ()
 
 

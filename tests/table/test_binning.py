@@ -278,6 +278,11 @@ def test_files_are_searched_for_them_too(tmp_path):
         TSLRegressor(1, early_stopping=False, random_state=0).fit_files(tmp_path / "t.parquet", "y")
 
 
+def test_versions_look_like_intervals_and_are_texts():
+    names = ["[2.0.0, 10.0.0)", "[10.0.0, 11.0.0)"]
+    assert in_order(names) == tuple(sorted(names))
+
+
 def test_intervals_are_in_the_order_of_their_ends():
     ages = pd.cut(np.arange(1.0, 121.0), [0, 5, 18, 65, 120])
     X = pd.DataFrame({"age": ages})

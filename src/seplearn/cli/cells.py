@@ -202,12 +202,21 @@ def as_classes(column: Any) -> Any:
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
     try:
         whole = column.cast(pa.float64()).cast(pa.int64())
-        same = whole.cast(pa.string()) if is_text else whole.cast(kind)
+        is_whole = (whole.cast(pa.string()) if is_text else whole.cast(pa.float64())).equals(
+            column if is_text else column.cast(pa.float64())
+        )
     except pa.ArrowException:
-        same = None
-    if same is not None and same.equals(column):
+        is_whole = False
+    if is_whole:
         return whole
     return column if is_text else pa.chunked_array([_spelled(column)])
+
+
+def as_class_type(column: Any, kind: Any) -> Any:
+    """Numbers as labels of the type that :func:`as_classes` gave those of all rows."""
+    numbers = column.cast(pa.float64())
+    numbers = pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
+    return _spelled(numbers) if kind == pa.string() else numbers.cast(kind)
 
 
 def _spelled(column: Any) -> Any:
@@ -252,6 +261,9 @@ def spelled_as(cells: Any, known: Iterable[str]) -> Any:
     return cells
 
 
+_ARE_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+
+
 def as_plain_text(column: Any) -> Any:
     """A column whose texts, if it holds any, have the type that this module works on."""
     kind = column.type
@@ -272,10 +284,11 @@ def _in_own_memory(column: Any) -> Any:
 
 def check_numbers(name: str, column: Any) -> None:
     """Raise for a column whose type is not one of numbers."""
-    kind, numbers = column.type, ("is_floating", "is_integer", "is_decimal", "is_null")
-    if not any(getattr(pa.types, is_one)(kind) for is_one in numbers):
+    kind = column.type
+    if not (pa.types.is_null(kind) or any(is_one(kind) for is_one in _ARE_NUMBERS)):
         example = next((value for value in column.to_pylist() if value is not None), None)
-        raise ValueError(f"column {name!r} must hold numbers, got {kind} such as {example!r}")
+        told = "" if example is None else f" such as {example!r}"
+        raise ValueError(f"column {name!r} must hold numbers, got {kind}{told}")
 
 
 def as_floats(column: Any) -> Any:
@@ -313,15 +326,27 @@ def text_as_missing(column: Any, text: str) -> tuple[Any, bool]:
             decimals = (number[2] or "").rstrip("0")
             rest = rf"[.,]{decimals}0*" if decimals else r"(\.0*|,0{0,2})?"
             is_missing = pc.match_substring_regex(trimmed, f"^{re.escape(number[1])}{rest}$")
-    elif pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-        (value,) = NumberReader("", None).read(pa.array([text])).to_pylist()
-        if value is None:
-            return column, False
-        is_missing = pc.equal(column.cast(pa.float64(), safe=False), value)
     else:
-        return column, False
+        is_missing = _is_value(column, text)
+        if is_missing is None:
+            return column, False
     is_there = bool(pc.any(is_missing).as_py())
     return pc.if_else(is_missing, pa.scalar(None, column.type), column), is_there
+
+
+def _is_value(column: Any, text: str) -> Any:
+    """Where a column that is not of texts has the value that a text tells; None where it cannot."""
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        return None if text not in WORDS else pc.equal(column, WORDS[text])
+    if not any(is_one(kind) for is_one in _ARE_NUMBERS):
+        return None
+    (value,) = NumberReader("", None).read(pa.array([text])).to_pylist()
+    if value is None:
+        return None
+    if kind == pa.float32():  # which -99.9 is no value of
+        value = float(np.float32(value))
+    return pc.equal(column.cast(pa.float64(), safe=False), value)
 
 
 def _is_in(column: Any, values: Iterable[Any]) -> Any:

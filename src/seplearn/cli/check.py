@@ -18,6 +18,8 @@ from seplearn.explain.drift import (
     check_limits,
     count_rows,
     drift_of,
+    n_training_rows,
+    warn_of_weights,
 )
 from seplearn.explain.subject import Subject
 
@@ -62,7 +64,8 @@ def check(
         total = own if total is None else total + own
     if total is None or total.n_rows == 0:
         raise ValueError(f"{table} has no rows")
-    drift = drift_of(subject, total, psi=psi, unlike=unlike)
+    warn_of_weights(estimator)
+    drift = drift_of(subject, total, n_training_rows(estimator), psi=psi, unlike=unlike)
     if as_json:
         say_json(_as_json(drift))
     else:

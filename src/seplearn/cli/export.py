@@ -74,7 +74,8 @@ def export(
 ) -> None:  # fmt: skip
     """Write MODEL for places without this library.
 
-    All of them predict what `seplearn predict` does.
+    All of them predict what `seplearn predict` does, but for texts that stand for missing values
+    (--missing), which belong to tables of this command.
 
     \b
     seplearn export rent.tsl --sql duckdb --table flats --keep id

@@ -213,7 +213,7 @@ def training_columns(columns: dict[str, pa.ChunkedArray], roles: Roles) -> Colum
     refuse_dates(name for name, column in features.items() if pa.types.is_temporal(column.type))
     outcomes = columns[roles.target]
     y = _finite(outcomes, roles.target, rows) if has_numbers else outcomes.to_numpy()
-    weights = None if roles.weight is None else _finite(columns[roles.weight], roles.weight, rows)
+    weights = None if roles.weight is None else _weights(columns[roles.weight], roles.weight, rows)
     offset = roles.offset
     offsets = None if offset is None else offsets_in(columns[offset.name].to_numpy(), offset, rows)
     has_exposure = offset is not None and offset.is_exposure
@@ -228,6 +228,19 @@ def _finite(column: pa.ChunkedArray, name: str, rows: np.ndarray[Any, Any]) -> A
         first = int(strange[0])
         raise ValueError(
             f"column {name!r} must hold finite numbers, got {values[first]} in row {rows[first]}"
+        )
+    return values
+
+
+def _weights(column: pa.ChunkedArray, name: str, rows: np.ndarray[Any, Any]) -> Any:
+    """Weights of rows, which are not negative."""
+    values = _finite(column, name, rows)
+    negative = np.flatnonzero(values < 0.0)
+    if len(negative):
+        first = int(negative[0])
+        raise ValueError(
+            f"column {name!r} must hold finite numbers that are not negative, got {values[first]} "
+            f"in row {rows[first]}"
         )
     return values
 

@@ -35,7 +35,7 @@ _CODE_NAME = re.compile(
     r"(?:$|[^a-z])"
 )
 _FEW_ROWS = 20  # too few to tell codes from amounts
-_ROWS_FOR_CODES = 1 << 16  # enough to tell, where a table is read part by part
+ROWS_FOR_CODES = 1 << 16  # enough to tell, where a table is read part by part
 
 Purpose: TypeAlias = Literal["feature", "levels", "numbers", "target", "classes"]
 _Kind: TypeAlias = Literal["numbers", "truth values", "dates", "levels", "integers", "classes"]
@@ -82,13 +82,15 @@ class TrainingColumn:
         """See what the next cells may be."""
         cells = empty_as_missing(cells)
         known = markers_as_missing(cells)
-        self._look_for_truth_values(cells, known)
+        if self._purpose != "numbers":
+            self._look_for_truth_values(cells, known)
         if self._purpose in ("feature", "target", "numbers"):
             numbers = self.reader.read(cells)
             is_told = self._purpose == "feature"  # whether its numbers may be codes
-            if is_told and sum(map(len, self._first_numbers)) < _ROWS_FOR_CODES:
+            if is_told and sum(map(len, self._first_numbers)) < ROWS_FOR_CODES:
                 self._first_numbers.append(np.asarray(numbers.drop_null()))
-            self._look_for_dates(known)
+            if self._purpose != "numbers":
+                self._look_for_dates(known)
         else:
             self.reader.rows += len(cells)
             self._is_integer &= _all_match(cells, INTEGER)
@@ -124,6 +126,12 @@ class TrainingColumn:
                 )
         else:
             _note_odd_levels(self.reader)
+        self._first_numbers = []
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it may be of any type, as none of its cells has a value."""
+        return self._purpose == "feature" and self.reader.n_cells == 0
 
     @property
     def holds_numbers(self) -> bool:
@@ -187,7 +195,6 @@ class TrainingColumn:
         self.reader.check("looks like numbers", levels)
         if self._first_numbers:
             note_codes(self.name, np.concatenate(self._first_numbers), str(self.reader.zeros))
-            self._first_numbers = []
 
     def _note_markers_among_truth_values(self) -> None:
         if self._truth_markers.count:

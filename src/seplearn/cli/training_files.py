@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seplearn.cli.cells import as_plain_text, texts_as_missing
+from seplearn.cli.cells import (
+    as_class_type,
+    as_classes,
+    as_floats,
+    as_plain_text,
+    check_numbers,
+    texts_as_missing,
+)
 from seplearn.cli.csv_text import CsvText
 from seplearn.cli.tables import LIBRARY, check_columns, column_names, opened
-from seplearn.cli.training import MissingTexts, Roles
-from seplearn.cli.training_cells import TrainingColumn, TrainingTable
+from seplearn.cli.training import MissingTexts, Roles, refused_dates_of
+from seplearn.cli.training_cells import ROWS_FOR_CODES, TrainingColumn, TrainingTable, note_codes
 from seplearn.table.files import RowFiles, Source, is_csv, source_of_file
 
 
@@ -25,13 +33,17 @@ def open_training_files(paths: list[Path], roles: Roles) -> RowFiles:
     csvs = [str(path) for path in paths if is_csv(path)]
     missing = MissingTexts(roles.missing)
     columns = _looked_at(csvs, roles, missing)
+    typed = {path: source_of_file(path) for path in paths if not is_csv(path)}
+    _check_types(typed.values(), roles)
+    kind = _kind_of_classes(typed.values(), roles)
     sources = [
-        _of_csv(str(path), columns, roles.missing)
-        if is_csv(path)
-        else _of_typed(source_of_file(path), roles.missing)
+        _of_typed(typed[path], roles, kind)
+        if path in typed
+        else _of_csv(str(path), columns, roles.missing, bool(typed))
         for path in paths
     ]
-    if len(csvs) == len(paths):
+    _note_codes(typed.values(), roles)
+    if not typed:
         missing.note_absent()
     return RowFiles(sources, LIBRARY)
 
@@ -74,11 +86,16 @@ def _opened_csv(path: str) -> AbstractContextManager[CsvText]:
     return cast("AbstractContextManager[CsvText]", table)
 
 
-def _of_csv(path: str, columns: dict[str, TrainingColumn], missing: tuple[str, ...]) -> Source:
+def _of_csv(
+    path: str, columns: dict[str, TrainingColumn], missing: tuple[str, ...], beside_typed: bool
+) -> Source:
+    """A CSV as what all of them hold; a column without values is of the type that others give."""
     with _opened_csv(path) as table:
         names, delimiter = table.names, table.delimiter
     # Columns that are left out are never read, and may be anything.
-    types = [columns[name].type if name in columns else pa.null() for name in names]
+    untyped = {name for name, own in columns.items() if beside_typed and own.is_empty}
+    known = columns.keys() - untyped
+    types = [columns[name].type if name in known else pa.null() for name in names]
 
     def read(wanted: list[str]) -> Iterator[pa.Table]:
         for name in wanted:
@@ -86,23 +103,79 @@ def _of_csv(path: str, columns: dict[str, TrainingColumn], missing: tuple[str, .
         with _opened_csv(path) as table:
             for _, part in table.parts(wanted):
                 cells = (texts_as_missing(as_plain_text(part[name]), missing) for name in wanted)
-                read = [columns[n].read(c) for n, c in zip(wanted, cells, strict=True)]
+                read = [
+                    pa.nulls(len(own)) if name in untyped else columns[name].read(own)
+                    for name, own in zip(wanted, cells, strict=True)
+                ]
                 yield pa.table(read, wanted)
 
     return Source(path, pa.schema(list(zip(names, types, strict=True))), read)
 
 
-def _of_typed(source: Source, missing: tuple[str, ...]) -> Source:
-    """A file whose columns have types, in which the values ``missing`` are missing."""
-    if not missing:
+def _of_typed(source: Source, roles: Roles, kind: Any) -> Source:
+    """A file whose columns have types: values that are missing made so, classes as one table's."""
+    target = roles.target
+    if not roles.missing and kind is None:
         return source
 
     def read(wanted: list[str]) -> Iterator[pa.Table]:
         for batch in source.read(wanted):
             columns = (as_plain_text(batch.column(name)) for name in wanted)
-            yield pa.table([texts_as_missing(column, missing) for column in columns], wanted)
+            found = [texts_as_missing(column, roles.missing) for column in columns]
+            if kind is not None and target in wanted:
+                place = wanted.index(target)
+                found[place] = as_class_type(found[place], kind)
+            yield pa.table(found, wanted)
 
-    return replace(source, read=read)
+    schema = source.schema
+    if kind is not None:
+        schema = schema.set(schema.get_field_index(target), pa.field(target, kind))
+    return replace(source, schema=schema, read=read)
+
+
+def _check_types(sources: Iterable[Source], roles: Roles) -> None:
+    """Raise, before any row is read, for columns that should hold numbers and do not."""
+    numbers = roles.numeric + [roles.target] * (roles.task in ("regression", "count"))
+    for source in sources:
+        for name in numbers:
+            kind = as_plain_text(pa.array([], source.schema.field(name).type)).type
+            if name == roles.target and pa.types.is_temporal(kind):
+                raise refused_dates_of(name)
+            try:
+                check_numbers(name, pa.array([], kind))
+            except ValueError as error:
+                raise ValueError(f"{source.name}: {error}") from error
+
+
+def _kind_of_classes(sources: Iterable[Source], roles: Roles) -> Any:
+    """The type of the classes that numbers of a target with a type stand for, if they do."""
+    found: set[Any] = set()
+    for source in sources if roles.task == "classification" else ():
+        kind = source.schema.field(roles.target).type
+        if not (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+            return None
+        for batch in source.read([roles.target]):
+            column = texts_as_missing(batch.column(roles.target), roles.missing)
+            found |= set(pc.unique(column.cast(pa.float64())).to_pylist())
+    return (
+        as_classes(pa.chunked_array([pa.array(list(found), pa.float64())])).type if found else None
+    )
+
+
+def _note_codes(sources: Iterable[Source], roles: Roles) -> None:
+    """Note whole numbers of typed columns that look like codes, by the first rows of the table."""
+    files = list(sources)
+    no_features = {*roles.no_features, *roles.exclude, *roles.categorical}
+    fields = [] if not files else list(files[0].schema)
+    names = [f.name for f in fields if pa.types.is_integer(f.type) and f.name not in no_features]
+    read: list[pa.Table] = []
+    for batch in (batch for source in files for batch in source.read(names) if names):
+        read.append(pa.table([batch.column(name) for name in names], names))
+        if sum(part.num_rows for part in read) >= ROWS_FOR_CODES:
+            break
+    for name in names if read else ():
+        column = pa.concat_tables(read, promote_options="permissive")[name]
+        note_codes(name, np.asarray(as_floats(texts_as_missing(column, roles.missing)).drop_null()))
 
 
 def distinct_values(files: RowFiles, name: str, enough: int | None = None) -> set[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -165,8 +166,14 @@ class SeparationEstimator(ExportedModel):
         history: list[StageRecord],
         provenance: Provenance,
     ) -> None:
-        """Keep what a fit made; records of the fit that it went on from come first."""
+        """Keep what a fit made; of the fit that it went on from what the table does not tell."""
         earlier = [] if start is None else self.history_
+        if start is not None:
+            schema = replace(
+                schema,
+                missing_texts=schema.missing_texts or self.missing_texts_,
+                offset=self.offset_column_ if provenance.had_offsets else schema.offset,
+            )
         self._store(schema, model, [*earlier, *history], provenance)
 
     def edit(self) -> Edit:

@@ -15,7 +15,7 @@ from seplearn.losses.links import LOG
 from seplearn.table.training import total_weight
 
 _LARGEST_SPAN = 30.0  # of an offset: the log of no ratio of exposures is larger
-_PARTS = tuple(0.1 * k for k in range(11))  # of a log, that rates may follow
+_PARTS = tuple(0.1 * k for k in range(1, 11))  # of a log, that rates may follow
 _CLEARLY, _ERRORS = 0.05, 4.0  # what an exposure's log explains more: a share, standard errors
 
 
@@ -51,8 +51,11 @@ def _is_exposure(loss: Loss, rows: TrainingData, offset: FloatArray) -> bool:
         return True
     if low <= 0.0:
         return False
-    losses = [_left_by(loss, rows, part * offset) for part in _PARTS]
-    rest = min(losses, key=lambda one: weighted_mean(one, rows.weight))
+    rest = _left_by(loss, rows, 0.0 * offset)
+    for part in _PARTS:  # all of them at once would be eleven columns
+        other = _left_by(loss, rows, part * offset)
+        if weighted_mean(other, rows.weight) < weighted_mean(rest, rows.weight):
+            rest = other
     log = _left_by(loss, rows, np.log(offset))
     left, gain = weighted_mean(rest, rows.weight), weighted_mean(rest - log, rows.weight)
     variance = weighted_mean((rest - log - gain) ** 2, rows.weight)

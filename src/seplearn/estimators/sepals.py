@@ -92,8 +92,7 @@ class SepALSRegressor(SepALSParameters, SeparationRegressor):
     offset_column_ : None
         It takes no offsets.
     missing_texts_ : tuple of str
-        Texts that stand for missing values in the tables of the command line, by ``seplearn fit
-        --missing``. In Python missing values are NaN, None or NA.
+        Empty: the command line fits no such model. Missing values are NaN, None or NA.
 
     Examples
     --------

@@ -61,17 +61,21 @@ def row_texts(
     return tuple(zip(*texts, strict=True))
 
 
-def remark(axis: Axis, frequencies: FloatArray, code: int, value: Any) -> str:
+def remark(
+    axis: Axis, frequencies: FloatArray, code: int, value: Any, is_neutral: bool = True
+) -> str:
     """What is made of a value that no training row is like; empty for any other.
 
-    ``code`` is the bin of the value, ``frequencies`` are those of the axis' bins.
+    ``code`` is the bin of the value, ``frequencies`` are those of the axis' bins. A bin without
+    training rows is neutral unless an edit made it something else.
     """
     description = axis.describe()
     meaning, ends = description.meanings[code], description.range
+    counts = ", counts as neutral" if is_neutral else ", counts as an edit says"
     if meaning == "missing":
-        return "" if frequencies[code] > 0 else "never missing in training, counts as neutral"
+        return "" if frequencies[code] > 0 else f"never missing in training{counts}"
     if meaning == "unseen":
-        return "never seen in training, counts as neutral"
+        return f"never seen in training{counts}"
     if ends is None or ends[0] <= value <= ends[1]:
         return ""
     side, like = ("above", "largest") if value > ends[1] else ("below", "smallest")

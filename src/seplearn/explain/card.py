@@ -19,7 +19,7 @@ from seplearn.explain.response import Response, response_of
 from seplearn.explain.result import Explanation, band_of, distinct_names
 from seplearn.explain.sentences import NOTHING_ALONE_TEXT, rounded_text, turned_text
 from seplearn.explain.signs import SignChange, sign_of_curve
-from seplearn.explain.statements import NOTHING_ALONE, is_turned, way_of, zero_is_a_border
+from seplearn.explain.statements import NOTHING_ALONE, is_mixed, is_turned, way_of, zero_is_a_border
 from seplearn.explain.subject import Subject
 from seplearn.explain.summary import FeatureSummary, summaries_of
 from seplearn.explain.tilt import Flip, places
@@ -163,6 +163,8 @@ class FeatureCard(Explanation):
             told.append(f"On average it speaks for a higher {self.quantity} {where}.")
         if is_turned(self.summary):
             told.append(turned_text(self.summary, self.quantity))
+        elif is_mixed(self.summary):
+            told.append("In some rows it acts along another curve than in others.")
         if self.sign is not None and self.sign.flips and zero_is_a_border(self.quantity):
             spots = " and ".join(places(self.sign.flips))
             told.append(f"The {self.quantity} itself changes its sign {spots}.")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import stdtr
 
 from seplearn._errors import wrong_type
 from seplearn._numerals import count, number_text, percent
@@ -473,7 +474,9 @@ def _paired(each: list[FloatArray], unit: float) -> tuple[float, float, float | 
     """
     differences = each[1] - each[0]
     mean, error = mean_and_error(differences, np.ones(len(differences)))
-    p_value = math.erfc(abs(mean) / error / math.sqrt(2.0)) if error > 0.0 else None
+    p_value = None
+    if error > 0.0:  # by Student's t: of few rows the error itself is uncertain
+        p_value = 2.0 * float(stdtr(len(differences) - 1, -abs(mean) / error))
     return mean * unit * unit, error * unit * unit, p_value
 
 

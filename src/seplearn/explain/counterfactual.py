@@ -103,7 +103,7 @@ class Counterfactual(Explanation):
             return f"It is {self.goal} already: nothing has to change."
         if self.changes:
             return ""
-        within = "what training rows had" + (" and may change" if self.directions else "")
+        within = "known values that training rows had" + (" and may change" * bool(self.directions))
         return f"No change of one or two features, within {within}, makes it {self.goal}."
 
     def _columns(self) -> dict[str, Any]:
@@ -141,7 +141,10 @@ def counterfactual(
     target is listed; a pair only where it is a change smaller by a tenth, or more, than either of
     its features alone.
 
-    A change is as large as the share of the training rows between the two values. Levels have no
+    Rare levels, which share a bin, and missing values are no changes.
+
+    A change is as large as the share of the training rows with a value of this feature that lie
+    between the two, from the middle of one bin to the middle of the other. Levels have no
     order: between two of them it is the mean over all orders.
 
     Whether such a change can be made, and whether the outcome would follow, the model cannot know.

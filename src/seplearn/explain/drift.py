@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.stats import chi2, norm
 
-from seplearn._errors import out_of_range
+from seplearn._errors import out_of_range, warn
 from seplearn._numerals import percent
 from seplearn.explain.groups import bin_groups
 from seplearn.explain.result import Explanation
@@ -17,6 +17,7 @@ from seplearn.explain.subject import Subject, check_number
 from seplearn.kernels.arrays import BoolArray, FloatArray
 from seplearn.table.binning import NumericAxis
 from seplearn.table.columns import open_table
+from seplearn.table.training import checked_weight
 
 SMALL, LARGE = 0.1, 0.25  # the usual thresholds of the population stability index
 UNLIKE = 0.01  # share of rows with values that no training row is like
@@ -61,7 +62,8 @@ class Drift(Explanation):
     psi : array of shape (p,)
         Population stability index: the sum over groups of values of (share now - share in
         training) times the log of their ratio. Groups are at most ten ranges of about the same
-        weight in training, levels, and missing values. Usually below 0.1 is taken for stable, above
+        weight in training, levels, and missing values; each has half a row more now, as an empty
+        one has no log. Usually below 0.1 is taken for stable, above
         0.25 for another population.
     psi_by_chance : array of shape (p,)
         What it would hardly exceed if these rows were drawn like the training rows: few rows have
@@ -119,7 +121,14 @@ class Drift(Explanation):
         }
 
 
-def drift(model: Any, X: Any, *, psi: float = LARGE, unlike: float = UNLIKE) -> Drift:
+def drift(
+    model: Any,
+    X: Any,
+    sample_weight: Any = None,
+    *,
+    psi: float = LARGE,
+    unlike: float = UNLIKE,
+) -> Drift:
     """Compare the rows of a table with those that a model was fitted to.
 
     A model keeps how often training rows fell into every bin, so no training table is needed.
@@ -136,6 +145,9 @@ def drift(model: Any, X: Any, *, psi: float = LARGE, unlike: float = UNLIKE) -> 
         A fitted estimator, or its ``model_``.
     X : table
         With the columns of the training table; others are ignored, as in ``predict``.
+    sample_weight : array-like of shape (n,), optional
+        What these rows count, for a model that was fitted with such weights: shares in training
+        are then shares of weights.
     psi : float
         Population stability index above which a feature has drifted, at least 0.1.
     unlike : float
@@ -151,7 +163,29 @@ def drift(model: Any, X: Any, *, psi: float = LARGE, unlike: float = UNLIKE) -> 
     'shares of values differ'
     """
     subject = Subject.of_any(model)
-    return drift_of(subject, count_rows(subject, X), psi=psi, unlike=unlike)
+    if sample_weight is None:
+        warn_of_weights(model)
+    counts = count_rows(subject, X, sample_weight)
+    return drift_of(subject, counts, n_training_rows(model), psi=psi, unlike=unlike)
+
+
+def warn_of_weights(model: Any) -> None:
+    """Warn where shares in training are of weights, which these rows have not."""
+    provenance = getattr(model, "provenance_", None)
+    if provenance is not None and provenance.is_weighted:
+        warn(
+            "the model was fitted with weights (sample_weight or class_weight): what it kept are "
+            "shares of weights, from which those of rows may differ without any drift"
+        )
+
+
+def n_training_rows(model: Any) -> int:
+    """How many rows a model was fitted to, or at least: it may keep some."""
+    provenance = getattr(model, "provenance_", None)
+    if provenance is not None:
+        return int(provenance.n_rows)
+    reference = Subject.of_any(model).model.reference
+    return _FEWEST_KNOWN if reference is None else len(reference.codes)
 
 
 def check_limits(psi: Any, unlike: Any) -> tuple[float, float]:
@@ -162,8 +196,8 @@ def check_limits(psi: Any, unlike: Any) -> tuple[float, float]:
     )
 
 
-def count_rows(subject: Subject, X: Any) -> RowCounts:
-    """Count the rows of a table, or of a part of one."""
+def count_rows(subject: Subject, X: Any, sample_weight: Any = None) -> RowCounts:
+    """Count the rows of a table, or of a part of one; weights are measured by their mean."""
     table, bins = open_table(X), subject.model.bins
     columns = subject.schema.columns_in(table, subject.owner)
     codes = bins.codes(table, columns)
@@ -172,16 +206,22 @@ def count_rows(subject: Subject, X: Any) -> RowCounts:
         if isinstance(axis, NumericAxis) and axis.range is not None:
             values = axis.read(table, column)
             outside[j] = np.sum((values < axis.range[0]) | (values > axis.range[1]))
-    per_bin = np.bincount(bins.flat(codes).ravel(), minlength=int(bins.offset[-1]))
-    return RowCounts(len(codes), per_bin.astype(np.float64), outside)
+    weight = np.ones(len(codes))
+    if sample_weight is not None:
+        weight = checked_weight(sample_weight, np.zeros(len(codes)))
+        weight = weight / weight.mean()
+    cells = np.repeat(weight, bins.n_axes)
+    flat, size = bins.flat(codes).ravel(), int(bins.offset[-1])
+    per_bin = np.bincount(flat, cells, minlength=size).astype(np.float64)
+    return RowCounts(len(codes), per_bin, outside)
 
 
-def drift_of(subject: Subject, counts: RowCounts, *, psi: Any, unlike: Any) -> Drift:
-    """What the counted rows say."""
+def drift_of(subject: Subject, counts: RowCounts, n_before: int, *, psi: Any, unlike: Any) -> Drift:
+    """What the counted rows say beside so many training rows."""
     limits = check_limits(psi, unlike)
     if counts.n_rows == 0:
         raise out_of_range("X", "a table of one row or more", "no rows")
-    features = [_Feature.of(subject, counts, j) for j in range(len(subject.names))]
+    features = [_Feature.of(subject, counts, n_before, j) for j in range(len(subject.names))]
     told = [feature.verdict(*limits) for feature in features]
 
     numbers: dict[str, Any] = {
@@ -216,13 +256,12 @@ class _Feature:
     most_beyond: float  # rows that often are beyond all training values: nothing to watch
 
     @staticmethod
-    def of(subject: Subject, counts: RowCounts, j: int) -> _Feature:
+    def of(subject: Subject, counts: RowCounts, n_before: int, j: int) -> _Feature:
         bins, n = subject.model.bins, counts.n_rows
         meanings = np.array(bins.axes[j].describe().meanings)
         before, now = bins.frequencies[bins.axis(j)], counts.per_bin[bins.axis(j)] / n
         groups = bin_groups(bins.axes[j], before, _N_GROUPS)
         rate = _FALSE_ALARMS / bins.n_axes
-        n_before = _n_training_rows(subject)
         index, n_groups = _stability(groups.sums(before), groups.sums(now), n)
         missing = min(float(before[meanings == "missing"].sum()), 1.0)  # shares of weights round
         return _Feature(
@@ -278,12 +317,6 @@ def _most_new(rate: float, n: int, n_before: int) -> float:
     (n / (n + n_before)) ** k.
     """
     return -math.log(rate) / math.log1p(n_before / n)
-
-
-def _n_training_rows(subject: Subject) -> int:
-    """At least how many rows the model was fitted to: it keeps so many of them."""
-    reference = subject.model.reference
-    return _FEWEST_KNOWN if reference is None else len(reference.codes)
 
 
 def _stability(before: FloatArray, now: FloatArray, n_rows: int) -> tuple[float, int]:

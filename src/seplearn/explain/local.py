@@ -239,8 +239,18 @@ def _remarks(
     found = {}
     for j, (axis, column) in enumerate(zip(bins.axes, columns, strict=True)):
         value = axis.read(table, column)[0]
-        found[subject.names[j]] = remark(axis, bins.frequencies[bins.axis(j)], codes[j], value)
+        code = int(codes[j])
+        is_neutral = _is_neutral(subject.model, int(bins.axis(j).start) + code)
+        frequencies = bins.frequencies[bins.axis(j)]
+        found[subject.names[j]] = remark(axis, frequencies, code, value, is_neutral)
     return {name: text for name, text in found.items() if text}
+
+
+def _is_neutral(model: SeparationModel, place: int) -> bool:
+    """Whether a bin has no effect and no factors, as all have that no training row fell into."""
+    factors = [branch.log_factors[place] for stage in model.stages for branch in stage.active]
+    effect = 0.0 if model.effects is None else model.effects[place]
+    return not effect and not any(factors)
 
 
 def _at(model: SeparationModel, codes: CodeArray) -> tuple[FloatArray, FloatArray]:

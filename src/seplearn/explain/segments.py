@@ -13,7 +13,14 @@ from seplearn.explain.parts import Parts, divided
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.losses.base import NORMAL_90, Loss, mean_and_error, weighted_mean
+from seplearn.losses.base import (
+    Loss,
+    band_of_mean,
+    mean_and_error,
+    reach_of_90,
+    rows_counted,
+    weighted_mean,
+)
 from seplearn.losses.quantile import Quantile
 from seplearn.model.classes import ClassModels
 from seplearn.table.training import TrainingRows
@@ -45,7 +52,8 @@ class Segments(Explanation):
     share : array
         Their share of the weight of all.
     error, error_lower, error_upper : array
-        The error and a 90 % band of it; NaN where there are fewer than five rows.
+        The error and a band of it of about 90 %, less where few rows have most of the loss; NaN
+        where there are fewer than five rows, or weights that count as fewer.
     residual, residual_lower, residual_upper : array
         The mean of outcome minus prediction, of a quantile that quantile of it: above zero where
         predictions are too low. A 90 % band.
@@ -121,8 +129,8 @@ def segments(
     sample_weight : array-like of shape (n,), optional
     by : str or array-like of shape (n,), optional
         A column of ``X``, which the model need not know, or values of the rows: the parts are its
-        levels, or at most ten ranges. Without it they are those of every feature of the model that
-        varies.
+        levels (of many the 50 most frequent, and the others together), or at most ten ranges.
+        Without it they are those of every feature of the model that varies.
     offset : array-like of shape (n,), optional
         As in ``predict``.
 
@@ -208,8 +216,8 @@ class _Measured:
         weight, n = self.weight[own], int(own.sum())
         mean, error = mean_and_error(self.losses[own], weight)
         residual, low, high = self._residual(self.outcome[own] - self.prediction[own], weight)
-        is_known = n >= _FEWEST
-        reach = NORMAL_90 if is_known else math.nan
+        is_known = rows_counted(weight) > _FEWEST - 1e-9
+        reach = reach_of_90(weight) if is_known else math.nan
         largest = self.weight.max()
         return {
             "features": parts.name,
@@ -233,8 +241,7 @@ class _Measured:
             if abs(middle) < _ROUNDING * np.abs(off).max():  # a row that the fit put there
                 middle = 0.0
             return middle, *self.loss.typical_band(off, weight)
-        mean, error = mean_and_error(off, weight)
-        return mean, mean - NORMAL_90 * error, mean + NORMAL_90 * error
+        return weighted_mean(off, weight), *band_of_mean(off, weight)
 
     def _in_unit(self, loss: float) -> float:
         return self.unit * math.sqrt(loss) if self.measure == _RMSE else loss

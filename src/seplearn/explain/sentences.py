@@ -20,6 +20,7 @@ from seplearn.explain.statements import (
     SMALLEST,
     UP_AND_DOWN,
     inner_end,
+    is_mixed,
     is_score,
     is_turned,
     movers,
@@ -80,6 +81,7 @@ def _opening(summary: Summary) -> tuple[str, ...]:
     mean, spread = (rounded_text(v, summary.spread) for v in (summary.mean, summary.spread))
     if summary.over_training:
         rows = f"{count(summary.n_rows, 'training row')} kept in the model"
+        rows += ", by their weights in the fit" * summary.is_weighted
     else:
         rows = f"{count(summary.n_rows, 'row')} given"
     what = "Predictions have" if summary.quantity == "prediction" else f"The {summary.quantity} has"
@@ -243,6 +245,12 @@ def _many(summary: Summary) -> str:
 
 def _turned(summary: Summary) -> tuple[str, ...]:
     lines = [turned_text(one, summary.quantity) for one in summary.features if is_turned(one)]
+    mixed = [brief(one.name) for one in summary.features if is_mixed(one)]
+    if mixed:
+        acts = "acts" if len(mixed) == 1 else "act"
+        named = listed(mixed, _MOST_NAMES)
+        curve = "along another curve than in others; explain.ice draws them"
+        lines.append(f"In some rows {named} {acts} {curve}.")
     none = "No feature to speak of acts the other way round for some of the rows."
     return tuple(lines) or (none,)
 

@@ -88,6 +88,14 @@ class Factored:
         curve: FloatArray = mixture @ self.right
         return curve / largest(curve)
 
+    def common_part(self, shape: FloatArray) -> float:
+        """The share of the squares that is left if every row has a multiple of the shape."""
+        inner = (self.right * self.frequencies) @ self.right.T
+        squares = float((((self.left.T * self.weight) @ self.left) * inner).sum())
+        factors = self.left @ (self.right @ (shape * self.frequencies))
+        size = float(self.frequencies @ shape**2)
+        return float(self.weight @ factors**2) / (size * squares) if size * squares > 0.0 else 1.0
+
     @property
     def centred(self) -> Factored:
         """The same values less their mean over the bins, row by row."""

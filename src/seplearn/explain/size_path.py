@@ -25,6 +25,8 @@ class SizeChoice(Explanation):
         Stages of the model as it is. It may have fewer than were grown: a stage that came to say
         nothing is gone, one of a single feature is a main effect, and look-alikes are one. The
         average of several starts has the stages of all, look-alikes again told as one.
+    of_class : bool
+        Whether that is one class of several, of which each may have got a stage in every round.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class SizeChoice(Explanation):
 
     paths: tuple[SizePath, ...]
     n_stages: int
+    of_class: bool = False
 
     @property
     def chosen(self) -> SizePath:
@@ -58,35 +61,32 @@ class SizeChoice(Explanation):
         best = int(np.argmin(path.losses))
         if path.main_effects and not taken:
             return self._of_main_effects_alone(path, best)
-        text = f"{taken} of {count(grown, 'stage')} grown {'was' if taken == 1 else 'were'} taken"
+        what = "round of stages" if self.of_class else "stage"
+        told = count(grown, what).replace("stagess", "stages").replace("round of", "rounds of")
+        text = f"{taken} of {told} grown {'was' if taken == 1 else 'were'} taken"
         if path.main_effects:
             text += ", beside main effects"
-        if best != taken:
-            worse = path.losses[taken] - path.losses[best]
-            text += (
-                f"; with {best} the mean loss on held-out rows is smaller by {worse:.3g}, where "
-                f"one standard error is {path.errors[taken]:.3g}"
-            )
-        else:
+        if best == taken:
             text += f", which {'predicts' if taken == 1 else 'predict'} held-out rows best"
-        return text + self._left(taken)
+        else:
+            text += f"; with {best} {_smaller(path, taken, best)}"
+        return text + ("" if self.of_class else self._left(taken))
 
     def _of_main_effects_alone(self, path: SizePath, best: int) -> str:
         """Why there is no stage, and how products without main effects did, if they were tried."""
         text = "main effects were taken without any stage"
         if best:
-            worse = path.losses[0] - path.losses[best]
-            text += (
-                f"; with {count(best, 'stage')} beside them the mean loss on held-out rows is "
-                f"smaller by {worse:.3g}, where one standard error is {path.errors[0]:.3g}"
-            )
+            text += f"; with {count(best, 'stage')} beside them {_smaller(path, 0, best)}"
         for other in self.paths:
-            if not other.main_effects and len(other.losses) > 1:
-                size = int(np.argmin(other.losses))
-                more = other.losses[size] - path.losses[0]
+            size = int(np.argmin(other.losses))
+            if other.main_effects or not size:
+                continue
+            more = other.losses[size] - path.losses[0]
+            if more >= 0.0:
+                text += f"; {count(size, 'stage')} without them lost {more:.3g} more"
+            else:
                 text += (
-                    f"; {count(size, 'stage')} without them had a loss that is "
-                    f"{'larger' if more >= 0 else 'smaller'} by {abs(more):.3g}"
+                    "; without them as few stages as predict about as well as the best lose more"
                 )
         return text
 
@@ -102,7 +102,7 @@ class SizeChoice(Explanation):
         if self.n_stages < taken:
             return (
                 f"; {self.n_stages} of them {'is' if self.n_stages == 1 else 'are'} left, the "
-                "others came to say nothing or are main effects now"
+                "others came to say nothing, are main effects now or are told as one"
             )
         return ""
 
@@ -118,11 +118,24 @@ class SizeChoice(Explanation):
         }
 
 
+def _smaller(path: SizePath, taken: int, best: int) -> str:
+    """How much smaller a loss is than that of the size taken, and why this was taken."""
+    less = path.losses[taken] - path.losses[best]
+    text = f"the mean loss on held-out rows is smaller by {less:.3g}"
+    if path.errors[taken] == 0.0:  # the best by the median of the parts
+        return (
+            f"{text}, for a few rows that outweigh the others: most parts are predicted far worse"
+        )
+    return f"{text}, where one standard error is {path.errors[taken]:.3g}"
+
+
 def size_path(model: Any) -> SizeChoice:
     """Errors on held-out rows against the number of stages, and the size that was taken.
 
     It is the smallest that is not worse than the best by more than one standard error of the
-    difference, row by row, nor by more than 1 % of the loss.
+    difference, row by row, nor, of one stage or more, by more than 1 % of the loss. Where a few
+    rows outweigh all others in the mean, the median of the parts held out decides. Main effects
+    without any stage are taken where they lose no more than products alone.
 
     Parameters
     ----------
@@ -148,6 +161,7 @@ def size_path(model: Any) -> SizeChoice:
     return SizeChoice(
         paths=subject.model.size_paths,
         n_stages=len(subject.model.stages),
+        of_class=getattr(model, "subject", None) is subject,
         library=subject.schema.library,
         quantity=subject.quantity,
     )

@@ -98,7 +98,7 @@ class Stability(Explanation):
         others = np.flatnonzero(~self.of_model).tolist()
         lines += [f"Not said by the model: {self._told(k)}" for k in others]
         if self.has_edits:
-            lines.append("The model was edited by hand after its fit, and these fits were not.")
+            lines.append("The model was edited or merged after its fit, and these fits were not.")
         return tuple(lines)
 
     def _told(self, k: int) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CALM = 0.1  # of a curve's range: in words, a smaller way back is no turn
 MOST_FEATURES, MOST_PAIRS = 12, 6
 SMALLEST = 0.01  # a smaller share is not told one by one
+COMMON = 0.85  # of what a feature does is a multiple of one shape, or shapes are told to differ
 TURNED = 0.05  # of the rows: an effect that is upside down for fewer is not told of
 _HARDLY_ALONE = 0.1  # of what a feature explains: less is next to nothing
 NOTHING_ALONE, RAISES, LOWERS = "nothing by itself", "raises", "lowers"
@@ -75,6 +76,7 @@ class Statement:
             "turned": f"{second} decides which way {first} acts"
             if second
             else f"the effect of {first} is upside down for some rows",
+            "mixed": f"in some rows {first} acts along another curve than in others",
             "none turned": "no effect is turned upside down",
         }[self.kind]
 
@@ -97,7 +99,9 @@ def statements_of(summary: Summary) -> tuple[Statement, ...]:
     for one in turned:
         said.append(Statement("turned", (one.name,)))
         said += [Statement("turned", (one.name, by.name)) for by in one.turned_by]
-    if summary.features and not turned:
+    mixed = [one for one in summary.features if is_mixed(one)]
+    said += [Statement("mixed", (one.name,)) for one in mixed]
+    if summary.features and not turned and not mixed:
         said.append(Statement("none turned"))
     return (*said, *(Statement("unused", (name,)) for name in summary.unused))
 
@@ -184,3 +188,8 @@ def pairs_together(summary: Summary) -> list[tuple[int, int]]:
 def is_turned(one: FeatureSummary) -> bool:
     """Whether it is told that the effect of a feature is upside down for some rows."""
     return one.turned >= TURNED and one.share >= SMALLEST
+
+
+def is_mixed(one: FeatureSummary) -> bool:
+    """Whether it is told that what a feature does has different shapes in different rows."""
+    return one.common < COMMON and one.share >= SMALLEST

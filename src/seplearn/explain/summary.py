@@ -26,7 +26,7 @@ from seplearn.explain.signs import (
 )
 from seplearn.explain.size_path import SizeChoice, size_path
 from seplearn.explain.sizes import few_rows
-from seplearn.explain.statements import CALM, Statement, statements_of
+from seplearn.explain.statements import CALM, COMMON, Statement, statements_of
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.model.reading import read_curves, turning_points
@@ -74,6 +74,9 @@ class FeatureSummary:
         Features along which it is turned upside down, and where.
     idle : float
         Share of the rows for which it does hardly anything: less than 5 % of what is usual.
+    common : float
+        How much of what the feature does, in squares, is a multiple of one shape in every row.
+        Where it is less than 85 %, rows have different shapes, and no turns are told.
 
     Examples
     --------
@@ -99,6 +102,7 @@ class FeatureSummary:
     way: str = ""
     turned_by: tuple[SignChange, ...] = ()
     idle: float = 0.0
+    common: float = 1.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,6 +132,8 @@ class Summary(Explanation):
         Rows that all this is over.
     over_training : bool
         Whether these are the reference rows that the model keeps, not rows that were given.
+    is_weighted : bool
+        Whether rows of the fit had weights, by which reference rows were drawn.
     features : tuple of FeatureSummary
         Those in at least one curve, the most important first.
     unused : tuple of str
@@ -167,6 +173,7 @@ class Summary(Explanation):
     interactions: Interactions
     size: SizeChoice | None = None
     over_training: bool = False
+    is_weighted: bool = False
     aim: str = ""
 
     def __getitem__(self, feature: str | int) -> FeatureSummary:
@@ -237,6 +244,7 @@ class Summary(Explanation):
             "turned": numbers(one.turned for one in features),
             "idle": numbers((one.idle for one in features), 1.0),
             "turned_by": [*turners, *[""] * rest],
+            "common": numbers((one.common for one in features), 1.0),
         }
 
 
@@ -257,7 +265,8 @@ def summary(model: Any, *, background: Any = None) -> Summary:
     are those where this curve crosses zero, and at least 85 % of all predictions along the
     feature, counted by size, must have the sign it says. *The effect of a feature is turned upside
     down* when this holds for the factor by which rows have the common curve of the feature's
-    effect, as another feature is moved.
+    effect, as another feature is moved. It is told only of a feature whose effect is, by 85 % of
+    its squares, a multiple of one curve in every row: else rows have different curves.
 
     Parameters
     ----------
@@ -265,7 +274,8 @@ def summary(model: Any, *, background: Any = None) -> Summary:
         A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``.
     background : table, optional
         Rows to average over. By default the reference rows kept in the model. Signs are looked at
-        over 1000 of them at most, turns over 300 and for the twelve most important features.
+        over 1000 of them at most, turns for the twelve most important features, and who turns an
+        effect, and where, over 300 rows.
 
     Examples
     --------
@@ -278,7 +288,7 @@ def summary(model: Any, *, background: Any = None) -> Summary:
     """
     subject = Subject.of(model)
     rows = subject.rows(background)
-    fitted = subject.model
+    fitted, provenance = subject.model, getattr(model, "provenance_", None)
     # Sentences have no bands: refits to bootstrap samples would only take time.
     alone = replace(subject, model=replace(fitted, replicates=()))
     sizes = mean_sizes(alone, rows)
@@ -305,6 +315,7 @@ def summary(model: Any, *, background: Any = None) -> Summary:
         interactions=shares,
         size=size_path(model) if fitted.size_paths else None,
         over_training=rows is fitted.reference,
+        is_weighted=bool(provenance is not None and provenance.is_weighted),
         aim=getattr(model, "_aim", ""),
         library=subject.schema.library,
         quantity=subject.quantity,
@@ -328,7 +339,7 @@ def summaries_of(
         name, bins = subject.names[j], _shown_bins(subject, j)
         turned: dict[str, Any] = {}
         if j in together:
-            turned = _turns(subject, few_rows(rows, _PAIR_ROWS), j, together)
+            turned = _turns(subject, rows, j, together)
         found.append(
             FeatureSummary(
                 feature=j,
@@ -352,12 +363,16 @@ def _turns(subject: Subject, rows: Reference, j: int, others: list[int]) -> dict
     model = subject.model
     effect = prediction_along(model, rows, j).centred
     shape, turned, idle = usual_shape(effect)
+    common = effect.common_part(shape)
+    if common < COMMON:
+        return {"common": common}
     way = _way(shape[_shown_bins(subject, j)]) if not model.bins.is_categorical[j] else ""
-    found = {"turned": turned, "way": way, "idle": idle}
+    found = {"turned": turned, "way": way, "idle": idle, "common": common}
     if turned < _FEWEST_TURNED:
         return found
+    few = few_rows(rows, _PAIR_ROWS)
     changes = [
-        sign_change(effect_along(model, rows, j, k, shape), model.bins, k, subject.names[k])
+        sign_change(effect_along(model, few, j, k, shape), model.bins, k, subject.names[k])
         for k in others
         if k != j
     ]

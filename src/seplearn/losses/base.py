@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses.links import IDENTITY, Link
@@ -170,8 +171,7 @@ class Loss(ABC):
 
     def typical_band(self, target: FloatArray, weight: FloatArray) -> tuple[float, float]:
         """Where that lies for many more rows like these, with a probability of about 90 %."""
-        mean, error = mean_and_error(target, weight)
-        return mean - NORMAL_90 * error, mean + NORMAL_90 * error
+        return band_of_mean(target, weight)
 
     def restrained(self, target: FloatArray, eta: FloatArray) -> FloatArray:
         """The loss that sweeps lower: with what keeps sums from running away, if any."""
@@ -199,6 +199,11 @@ def rows_counted(weight: FloatArray) -> float:
     return float(shares.sum() ** 2 / (shares**2).sum())
 
 
+def reach_of_90(weight: FloatArray) -> float:
+    """How many standard errors on either side of a mean of such rows hold 90 %: few rows, more."""
+    return float(stdtrit(max(rows_counted(weight) - 1.0, 1.0), 0.95))
+
+
 def mean_and_error(values: FloatArray, weight: FloatArray) -> tuple[float, float]:
     """The mean and its standard error; zero for a single row, which says nothing of it."""
     mean, n = weighted_mean(values, weight), len(values)
@@ -206,6 +211,13 @@ def mean_and_error(values: FloatArray, weight: FloatArray) -> tuple[float, float
     size = float(np.abs(off).max()) or 1.0  # squares of large outcomes overflow
     spread = size * math.sqrt(float(np.sum((shares * off / size) ** 2))) / float(shares.sum())
     return mean, spread * math.sqrt(n / (n - 1.0)) if n > 1 else 0.0
+
+
+def band_of_mean(values: FloatArray, weight: FloatArray) -> tuple[float, float]:
+    """Where the mean of many more such rows lies, with a probability of about 90 %."""
+    mean, error = mean_and_error(values, weight)
+    reach = reach_of_90(weight) * error
+    return mean - reach, mean + reach
 
 
 def bounded_working(

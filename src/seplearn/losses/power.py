@@ -10,7 +10,7 @@ import numpy as np
 
 from seplearn._errors import out_of_range
 from seplearn.kernels.arrays import FloatArray
-from seplearn.losses.base import NORMAL_90, Loss, Working, bounded_working, mean_and_error
+from seplearn.losses.base import Loss, Working, bounded_working, mean_and_error, reach_of_90
 from seplearn.losses.links import LOG, Link
 from seplearn.table.training import TargetUnit
 
@@ -109,7 +109,7 @@ class PowerDeviance(Loss):
         mean, error = mean_and_error(target, weight)
         if mean <= 0.0:
             return 0.0, 0.0
-        times = math.exp(min(NORMAL_90 * error / mean, _LARGEST_LOG_ERROR))
+        times = math.exp(min(reach_of_90(weight) * error / mean, _LARGEST_LOG_ERROR))
         return mean / times, mean * times
 
     def pull(

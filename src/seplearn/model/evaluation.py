@@ -611,10 +611,22 @@ def _counts(residual: FloatArray, edges: FloatArray, weight: FloatArray) -> tupl
 
 
 def _groups(prediction: FloatArray, weight: FloatArray) -> list[np.ndarray[Any, Any]]:
-    """Positions of the rows in about ten groups, ordered by prediction; at least one row each."""
+    """Positions of the rows in at most ten groups, ordered by prediction.
+
+    Rows with the same prediction are in one group: their order says nothing.
+    """
     order = np.argsort(prediction, kind="stable")
     order = order[weight[order] > 0]
-    return [part for part in np.array_split(order, min(_N_GROUPS, len(order))) if len(part)]
+    equal = np.array_split(order, min(_N_GROUPS, len(order)))
+    cuts = np.cumsum([len(part) for part in equal])[:-1]
+    changes = np.flatnonzero(np.diff(prediction[order]) > 0.0) + 1
+    if not len(changes):
+        return [order]
+    after = np.minimum(np.searchsorted(changes, cuts), len(changes) - 1)
+    before = np.maximum(after - 1, 0)
+    is_nearer = cuts - changes[before] < changes[after] - cuts
+    nearest = np.where(is_nearer & (changes[before] <= cuts), changes[before], changes[after])
+    return np.split(order, np.unique(nearest))
 
 
 def _is_whole(value: float) -> bool:

@@ -74,6 +74,11 @@ class Provenance:
     n_left_out: int | None = None
     had_offsets: bool | None = None
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows of the fit did not count alike, or not once each."""
+        return abs(self.weight - self.n_rows) > 1e-9 * self.n_rows
+
     @staticmethod
     def of_fit(n_rows: int, weight: float, had_offsets: bool) -> Provenance:
         """That of a fit made here and now."""

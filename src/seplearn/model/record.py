@@ -92,7 +92,8 @@ class SizePath:
     losses : tuple of float
         Mean loss on the held-out rows after 0, 1, 2, ... stages were grown.
     errors : tuple of float
-        Standard error of the difference from the smallest loss, row by row.
+        Standard error of the difference from the loss of the best size, row by row. That is the
+        smallest, unless a few rows outweigh all others in the mean.
     chosen : int or None
         The size that was taken; None if it was that of another path.
 

@@ -29,7 +29,8 @@ _FEW_VALUES = 32  # a numeric feature with at most so many distinct values keeps
 _ROWS_PER_VALUE = 5  # ... if on average at least so many rows share a value: no row is given away
 # Of a number that stands for missing values: other distinct values, rows with it, and their share.
 _PLACEHOLDER_BESIDE, _PLACEHOLDER_ROWS, _PLACEHOLDER_SHARE = 4, 10, 0.01
-_INTERVAL = re.compile(r"[\[(](-inf|-?[\d.]+(?:e[+-]?\d+)?), (inf|-?[\d.]+(?:e[+-]?\d+)?)[\])]")
+_END = r"-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_INTERVAL = re.compile(rf"[\[(](-inf|{_END}), (inf|{_END})[\])]")
 _TAIL_CUTS = 12  # cuts at ranks 1, 2, 4, ..., 2**11 from each end, as far as quantiles are coarser
 
 
@@ -289,7 +290,7 @@ def _between(low: FloatArray, high: FloatArray) -> FloatArray:
 
 
 def find_levels(values: list[Any], min_count: int, label: str) -> CategoricalAxis:
-    """The levels of a column in alphabetical order; those in fewer rows share a bin."""
+    """The levels of a column in their order; those in fewer rows share a bin."""
     return axis_of_levels(name_counts(values, label), min_count, label)
 
 

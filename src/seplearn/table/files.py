@@ -188,7 +188,8 @@ def file_paths(source: Any) -> list[Path]:
                 raise ValueError(f"files must name files, got {one!r}, a pipe or a device")
             matching = [path]
         else:
-            matching = sorted(Path(p) for p in glob.glob(one, recursive=True))  # noqa: PTH207
+            named = map(Path, glob.glob(one, recursive=True))  # noqa: PTH207
+            matching = sorted(path for path in named if not path.is_dir())
         if not matching:
             raise FileNotFoundError(f"files must name files, got {one!r}, which names none")
         found += matching
@@ -252,6 +253,8 @@ def _of_dataset(source: Any) -> list[Source]:
 
     A dataset that filters or computes columns does so as a whole.
     """
+    from pyarrow.dataset import CsvFileFormat
+
     try:
         fragments = list(source.get_fragments())
     except ValueError:
@@ -271,7 +274,10 @@ def _of_dataset(source: Any) -> list[Source]:
         import pyarrow as pa
 
         schema = pa.schema([schema.field(name) for name in order])
-        sources.append(Source(name, schema, _reader(fragment, source.schema)))
+        read = _reader(fragment, source.schema)
+        if isinstance(getattr(fragment, "format", None), CsvFileFormat):
+            read = partial(_with_gaps, read)
+        sources.append(Source(name, schema, read))
     return sources
 
 
