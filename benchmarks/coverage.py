@@ -42,7 +42,7 @@ def one_repetition(seed: int) -> dict[str, float]:
         n_jobs=-1,
     ).fit(X, np.maximum(y, 1e-3))
     out = {}
-    for j, curve in enumerate(explain.curves(model, 0, LEVEL)):
+    for j, curve in enumerate(explain.curves(model, 0, level=LEVEL)):
         assert isinstance(curve.axis, NumericAxis)  # every column is one of numbers
         codes = np.searchsorted(curve.axis.edges, X[:, j], side="right")
         logs = TRUE_LOGS[j](X[:, j])

@@ -267,7 +267,7 @@ TSL_PARAMETERS: tuple[Parameter, ...] = (
         "auto",
         WordOr("auto", Interval(2, MAX_BINS, whole=True)),
         "Largest number of bins per numeric feature, besides the one for missing values. 'auto': "
-        "255, and 511 from 50,000 rows on.",
+        "255, 511 from 50,000 rows on, and of fewer than 200 rows a quarter of their number.",
         "max_bins",
     ),
     Parameter(

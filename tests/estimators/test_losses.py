@@ -559,7 +559,7 @@ def test_an_exposure_that_is_not_a_log_is_warned_of(insured, tmp_path):
     table.to_parquet(tmp_path / "t.parquet")
     with pytest.warns(UserWarning, match=r"a factor of exp\(.*give its log"):
         model.fit_files(tmp_path / "t.parquet", "seen", offset="hours", features=["a", "b"])
-    for exposure in ("hours", "days"):  # logs of the latter are between 0 and 1
-        model.fit_files(tmp_path / "t.parquet", "seen", exposure=exposure, features=["a", "b"])
+    for name in ("hours", "days"):  # logs of the latter are between 0 and 1
+        model.fit_files(tmp_path / "t.parquet", "seen", exposure=name, features=["a", "b"])
     with pytest.raises(ValueError, match="y must hold the outcomes of the rows, got None"):
         model.score(X, None)

@@ -375,3 +375,11 @@ def test_numbers_of_any_kind_are_parameters():
         for kind in (given | odd, plain)
     ]
     np.testing.assert_array_equal(*fits)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_eighty_rows_are_not_followed_one_by_one(seed):
+    rng = np.random.default_rng(seed)
+    X, new = rng.normal(size=(80, 3)), rng.normal(size=(1000, 3))
+    model = TSLRegressor(random_state=0).fit(X, X.sum(axis=1) + rng.normal(size=80))
+    assert model.score(new, new.sum(axis=1)) > 0.75

@@ -12,6 +12,7 @@ from seplearn.table.binning import (
     CategoricalAxis,
     NumericAxis,
     bin_table,
+    bins_at_most,
     find_edges,
     find_numeric_axis,
     in_order,
@@ -292,3 +293,9 @@ def test_intervals_are_in_the_order_of_their_ends():
         "(-3.5, -1.1]", "(-1.1, 1.3]", "(1.3, inf)"
     )  # fmt: skip
     assert in_order(["(5, 18]", "(18, 65]", "other"]) == ("(18, 65]", "(5, 18]", "other")
+
+
+def test_few_rows_have_fewer_bins_than_rows():
+    sizes = [10, 24, 100, 199, 200, 49_999, 50_000]
+    assert [bins_at_most("auto", n) for n in sizes] == [6, 6, 25, 49, 255, 255, 511]
+    assert bins_at_most(100, 10) == 100

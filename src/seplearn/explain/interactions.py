@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -211,10 +212,14 @@ def _of_pairs(both: FloatArray, cov: FloatArray, rest: FloatArray) -> FloatArray
     """sum_uv s_u s_v K_j K_k times the product of ``rest`` over all other features, (p, p)."""
     p = len(cov)
     found = np.zeros((p, p))
-    for j in range(p):
-        others = _products_without_one(np.delete(rest, j, axis=0))
-        for k in range(j + 1, p):
-            found[j, k] = found[k, j] = np.sum(both * cov[j] * cov[k] * others[k - 1])
+    varies = cov.any(axis=(1, 2))
+    moving = np.flatnonzero(varies)  # of many features few are in a product
+    signed = both * np.prod(rest[~varies], axis=0)
+    for a, j in enumerate(moving):
+        others = _products_without_one(rest[np.delete(moving, a)])
+        for b in range(a + 1, len(moving)):
+            k = moving[b]
+            found[j, k] = found[k, j] = np.sum(signed * cov[j] * cov[k] * others[b - 1])
     return found
 
 
@@ -276,11 +281,14 @@ def _friedman(
 
     prediction = centred((all_signs * np.exp(whole)).sum(axis=0) + own.sum(axis=0))
     scale = float(weight @ prediction**2)
-    single = [dependence(j) for j in range(p)]
+    # What is in no product acts with nothing else.
+    varies = ((logs != logs[:, :, :1]) | (signs != signs[:, :, :1])).any(axis=(0, 2))
+    moving = np.flatnonzero(varies).tolist()
+    single = {j: dependence(j) for j in moving}
     h, h_total = np.zeros((p, p)), np.zeros(p)
-    for j in range(p):
+    for j in moving:
         h_total[j] = ratio(prediction - single[j] - rest(j), prediction)
-        for k in range(j + 1, p):
-            pair = dependence(j, k)
-            h[j, k] = h[k, j] = ratio(pair - single[j] - single[k], pair)
+    for j, k in combinations(moving, 2):
+        pair = dependence(j, k)
+        h[j, k] = h[k, j] = ratio(pair - single[j] - single[k], pair)
     return h, h_total

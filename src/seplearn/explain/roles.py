@@ -202,7 +202,7 @@ class Roles(Explanation):
 
     def __str__(self) -> str:
         if not self.stages and not self.effects:
-            return "no stages: the prediction is a constant"
+            return f"no stages: the {self.quantity} is a constant"
         listed = [stage for stage in self.by_size if stage.weight >= SMALLEST_TOLD]
         lines = []
         if self.effects:

@@ -39,15 +39,23 @@ if TYPE_CHECKING:
 
 NOTHING_ALONE_TEXT = "By itself it does next to nothing: what it does depends on others."
 _MOST_NAMES, _MOST_LEVELS, _MOST_PLACES = 8, 4, 3
+_HARDLY = 0.1  # of what it matters that a number is missing: less along the others is not told
 _FEW = 0.02  # of the rows: fewer that a feature hardly moves are not told of
 _LONG_NUMBER = 5  # digits: one of four may be a year
 _ROUNDING = 1e-9  # of the variance
+_LARGE_LOG = math.log(100.0)  # of a factor: by more it is said to be divided
 
 
 def told(summary: Summary) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Headings and sentences; the first part has no heading."""
     if not summary.features:
-        return (("", (*_opening(summary), f"Every {summary.quantity} is the same.")),)
+        same = f"Every {summary.quantity} is the same."
+        if is_score(summary.quantity):
+            same += (
+                " Its probability varies all the same, with the scores of the other classes: see "
+                "explain.response of the classifier, or for_class(label, against=another)."
+            )
+        return (("", (*_opening(summary), same)),)
     parts = [
         ("", _opening(summary)),
         (f"What moves the {summary.quantity}, and by how much on average", _movers(summary)),
@@ -71,7 +79,9 @@ def _opening(summary: Summary) -> tuple[str, ...]:
         f"{count(len(summary.names), 'feature')} by {made}: {read} to read."
     )
     turns = summary.turning_points
-    if len(turns):
+    if len(turns) == 1:
+        text += f" It turns {count(int(turns[0]), 'time')}, however little." if turns[0] else ""
+    elif len(turns):
         median = f"{np.median(turns):g}"
         text += (
             f" Turning points of a curve, however small: {median} in the median, {turns.max()} at "
@@ -118,7 +128,10 @@ def _dependence(one: FeatureSummary, summary: Summary) -> str:
         return NOTHING_ALONE_TEXT
     if way == LEVELS:
         return _levels(one, summary)
-    curve = one.curve
+    curve, missing = one.curve, _where_missing(one, summary)
+    if missing and np.ptp(curve) < _HARDLY * abs(one.missing - float(curve.mean())):
+        usual = rounded_text(float(curve.mean()), summary.spread)
+        return f"What matters is whether it is missing: {usual} where it is not.{missing}"
     values = np.asarray(one.axis.describe().values, dtype=float)[one.bins]
     low, high = int(np.argmin(curve)), int(np.argmax(curve))
     span = float(values[-1] - values[0])
@@ -129,18 +142,25 @@ def _dependence(one: FeatureSummary, summary: Summary) -> str:
     last = len(curve) - 1
     if way in (RAISES, LOWERS):
         times = _times(float(curve[last] - curve[0]), summary.quantity)
-        return f"It {way} the {summary.quantity} from {point(0)} to {point(last)}{times}."
+        return f"It {way} the {summary.quantity} from {point(0)} to {point(last)}{times}.{missing}"
     if way in (UP_AND_DOWN, DOWN_AND_UP):
         first, then = way.split(", then ")
         return (
             f"It {first} the {summary.quantity} from {point(0)} to {point(inner_end(one) or 0)}, "
-            f"then {then} it to {point(last)}."
+            f"then {then} it to {point(last)}.{missing}"
         )
     times = _times(float(curve[high] - curve[low]), summary.quantity)
     return (
         f"The {summary.quantity} turns {turns_text(one)}: lowest is {point(low)}, highest "
-        f"{point(high)}{times}."
+        f"{point(high)}{times}.{missing}"
     )
+
+
+def _where_missing(one: FeatureSummary, summary: Summary) -> str:
+    """What is predicted where a number is missing, as it was in training."""
+    if not math.isfinite(one.missing):
+        return ""
+    return f" Where it is missing: {rounded_text(one.missing, summary.spread)}."
 
 
 def _times(difference: float, quantity: str) -> str:
@@ -151,7 +171,16 @@ def _times(difference: float, quantity: str) -> str:
     if quantity == "prediction" or is_score(quantity):
         return ""
     what = "odds" if quantity.startswith(LOGIT.scale) else "prediction"
-    return f", the {what} times {math.exp(min(difference, 700.0)):.3g}"
+    if difference < -_LARGE_LOG:  # 8e-06 times is harder to read than divided by 130,000
+        return f", the {what} divided by {_factor_text(-difference)}"
+    return f", the {what} times {_factor_text(difference)}"
+
+
+def _factor_text(log: float) -> str:
+    """A factor with three digits, thousands set apart."""
+    factor = math.exp(min(log, 700.0))
+    digits = f"{factor:.3g}"
+    return f"{float(digits):,.0f}" if 1e3 <= factor < 1e9 else digits
 
 
 def rounded_text(value: float, span: float) -> str:

@@ -161,7 +161,7 @@ def size_path(model: Any) -> SizeChoice:
     return SizeChoice(
         paths=subject.model.size_paths,
         n_stages=len(subject.model.stages),
-        of_class=getattr(model, "subject", None) is subject,
+        of_class=isinstance(getattr(model, "subject", None), Subject),
         library=subject.schema.library,
         quantity=subject.quantity,
     )

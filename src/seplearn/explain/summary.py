@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -77,6 +78,8 @@ class FeatureSummary:
     common : float
         How much of what the feature does, in squares, is a multiple of one shape in every row.
         Where it is less than 85 %, rows have different shapes, and no turns are told.
+    missing : float
+        Of numbers of which some are missing in training: the partial dependence there. Else NaN.
 
     Examples
     --------
@@ -103,6 +106,7 @@ class FeatureSummary:
     turned_by: tuple[SignChange, ...] = ()
     idle: float = 0.0
     common: float = 1.0
+    missing: float = math.nan
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -248,6 +252,14 @@ class Summary(Explanation):
         }
 
 
+def _of_missing(subject: Subject, j: int, curve: FloatArray, bins: IntArray) -> float:
+    """The curve where a number is missing, if any was in training and others were not."""
+    own = subject.model.bins
+    last = int(own.n_ordered[j])  # missing values come after the ordered bins
+    is_there = not own.is_categorical[j] and bool(own.frequencies[own.axis(j)][last] > 0.0)
+    return float(curve[last]) if is_there and last not in bins else math.nan
+
+
 def _flips(change: SignChange | None) -> str:
     return "" if change is None else ", ".join(f"{flip.at:.6g}" for flip in change.flips)
 
@@ -340,6 +352,7 @@ def summaries_of(
         turned: dict[str, Any] = {}
         if j in together:
             turned = _turns(subject, rows, j, together)
+        curve = dependence_on(model, subject, (j,), rows).total
         found.append(
             FeatureSummary(
                 feature=j,
@@ -350,7 +363,8 @@ def summaries_of(
                 total=float(shares.total[j]),
                 axis=model.bins.axes[j],
                 bins=bins,
-                curve=dependence_on(model, subject, (j,), rows).total[bins],
+                curve=curve[bins],
+                missing=_of_missing(subject, j, curve, bins),
                 sign=sign_of_prediction(model, rows, j, name) if has_signs else None,
                 **turned,
             )

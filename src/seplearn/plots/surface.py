@@ -14,6 +14,8 @@ from seplearn.plots.multiples import ticks_between
 from seplearn.plots.panel import MISSING_AT, FeatureAxis
 from seplearn.plots.style import Compact, number
 
+_GREY = 0.7  # of cells without rows
+
 
 def cells(feature: FeatureAxis) -> tuple[FloatArray, IntArray]:
     """Bounds of the cells along a feature and the bin of each; -1 is the gap before missing."""
@@ -36,7 +38,7 @@ def draw_surface(
 ) -> None:
     """Cells of ``values`` (bins of the first feature by bins of the second) with a colour bar.
 
-    Cells without ``support`` are faded: no rows are near them.
+    Cells without ``support`` are grey, not pale, which is a colour too: no rows are near them.
     """
     first, second = features
     (x, columns), (y, rows) = cells(first), cells(second)
@@ -45,9 +47,12 @@ def draw_surface(
     shown[:, rows < 0] = np.nan
     mesh = ax.pcolormesh(x, y, shown.T, cmap=cmap, norm=norm, rasterized=True)
     if support is not None:
-        empty = np.ma.masked_where(support[np.ix_(columns, rows)], np.ones_like(shown))
-        style: Any = {"cmap": "gray", "vmin": 0.0, "vmax": 1.0, "alpha": 0.75, "rasterized": True}
+        known = support[np.ix_(columns, rows)]
+        empty = np.ma.masked_where(known, np.full_like(shown, _GREY))
+        style: Any = {"cmap": "gray", "vmin": 0.0, "vmax": 1.0, "alpha": 0.8, "rasterized": True}
         ax.pcolormesh(x, y, empty.T, **style)
+        if not known[np.ix_(columns >= 0, rows >= 0)].all():
+            label += "; grey: no rows near"
     first.dress(ax)
     second.dress_upright(ax)
     bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02)

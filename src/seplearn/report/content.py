@@ -68,6 +68,7 @@ def page_content(
         "classes": [str(label) for label in getattr(model, "classes_", ())] or None,
         "offset": None if offset_column is None else offset_column._asdict(),
         "had_offsets": offset_column is not None or bool(model._had_offsets),
+        "lacks_offsets": bool(model._had_offsets and offset is None and outcomes is not None),
         "features": [
             encoded(describe_feature(label, axis, bins.frequencies[bins.axis(j)]))
             for j, (label, axis) in enumerate(zip(model._schema.labels, bins.axes, strict=True))

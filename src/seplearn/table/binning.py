@@ -25,6 +25,7 @@ MapColumns: TypeAlias = Callable[[Callable[[int], Any], Iterable[int]], list[Any
 MAX_BINS = 4095
 MAX_LEVELS = 60_000
 _MANY_ROWS = 50_000
+_VERY_FEW_ROWS, _ROWS_PER_BIN, _FEWEST_BINS = 200, 4, 6
 _FEW_VALUES = 32  # a numeric feature with at most so many distinct values keeps them
 _ROWS_PER_VALUE = 5  # ... if on average at least so many rows share a value: no row is given away
 # Of a number that stands for missing values: other distinct values, rows with it, and their share.
@@ -154,10 +155,16 @@ def _warn_if_all_unseen(axis: CategoricalAxis, codes: CodeArray, table: Table, j
 
 
 def bins_at_most(max_bins: int | str, n_rows: int) -> int:
-    """The parameter ``max_bins`` as a number; 'auto' allows more bins where there are many rows."""
-    if isinstance(max_bins, str):
-        return 255 if n_rows < _MANY_ROWS else 511
-    return int(max_bins)
+    """The parameter ``max_bins`` as a number; 'auto' allows more bins where there are many rows.
+
+    Of very few rows a curve with a bin for each could follow all of them, noise included: so few
+    cannot tell such a fit from a good one.
+    """
+    if not isinstance(max_bins, str):
+        return int(max_bins)
+    if n_rows < _VERY_FEW_ROWS:
+        return max(n_rows // _ROWS_PER_BIN, _FEWEST_BINS)
+    return 255 if n_rows < _MANY_ROWS else 511
 
 
 def find_edges(column: FloatArray, max_bins: int) -> FloatArray:

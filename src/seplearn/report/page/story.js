@@ -77,6 +77,9 @@ function qualityPart(all) {
         + "to them, it looks better here than it is."
       : `Measured on the ${plural(quality.n_rows, "row")} of the table given. If the model was `
         + "fitted to these rows, it looks better here than it is."),
+    all.where === "given" && page.lacks_offsets ? el("p", { class: "note" }, "The model was fitted with offsets, and "
+      + `none were given here${page.link === "log" ? ": if they are an exposure, counts are compared with rates." : "."}`)
+      : null,
     el("div", { class: "cards" }, scoreCards(all), all.where === "given" ? coverageCard() : null),
     hasClassSums ? [all.confusion.length ? mistakesTable(all.confusion) : null,
       el("h3", {}, `${capital(own.response)}, beside all other classes`)] : null,
