@@ -244,3 +244,10 @@ def test_a_name_in_other_letters_is_recognised():
     assert did_you_mean("t3", ["TSH", "T3", "t4"]) == " (did you mean 'T3'?)"
     assert did_you_mean("floorx", ["floor", "area"]) == " (did you mean 'floor'?)"
     assert did_you_mean("nothing", ["area"]) == ""
+
+
+def test_warnings_of_threads_point_at_the_line_that_fits():
+    X = pd.DataFrame({"id": [f"a{k}" for k in range(200)], "x": np.arange(200.0)})
+    with pytest.warns(UserWarning, match="column 'id'") as found:
+        TSLRegressor(1, early_stopping=False, random_state=0, n_jobs=2).fit(X, X["x"] ** 2)
+    assert {warning.filename for warning in found} == {__file__}

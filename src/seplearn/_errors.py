@@ -11,9 +11,11 @@ from __future__ import annotations
 import difflib
 import numbers
 import sys
+import threading
 import warnings
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 _LONGEST_VALUE = 120
 
@@ -55,8 +57,27 @@ def did_you_mean(given: Any, names: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
+_Held: TypeAlias = list[tuple[str, type[UserWarning]]]
+_of_thread = threading.local()
+
+
+@contextmanager
+def held_warnings() -> Iterator[_Held]:
+    """Warnings of this thread are kept: only the thread that waits for it knows whose they are."""
+    held: _Held = []
+    _of_thread.held = held
+    try:
+        yield held
+    finally:
+        del _of_thread.held
+
+
 def warn(message: str, category: type[UserWarning] = UserWarning) -> None:
     """Give a warning that points at the caller's line outside this package."""
+    held: _Held | None = getattr(_of_thread, "held", None)
+    if held is not None:
+        held.append((message, category))
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back

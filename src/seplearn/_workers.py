@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from types import TracebackType
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
+from seplearn._errors import held_warnings, warn
 from seplearn.kernels.arrays import BoolArray
 
 _Item = TypeVar("_Item")
@@ -70,8 +71,12 @@ class ThreadWorkers:
         self._pool.shutdown(wait=kind is None, cancel_futures=True)
 
     def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
-        futures: list[Future[_Result]] = [self._pool.submit(function, item) for item in items]
-        waiting: set[Future[_Result]] = set(futures)
+        def run(item: _Item) -> tuple[_Result, list[tuple[str, type[UserWarning]]]]:
+            with held_warnings() as held:
+                return function(item), held
+
+        futures = [self._pool.submit(run, item) for item in items]
+        waiting: set[Future[Any]] = set(futures)
         while waiting:
             done, waiting = wait(waiting, timeout=_POLL_SECONDS, return_when=FIRST_EXCEPTION)
             for future in done:
@@ -79,7 +84,11 @@ class ThreadWorkers:
                 if error is not None:
                     self.stop[0] = True
                     raise error
-        return [future.result() for future in futures]
+        results = [future.result() for future in futures]
+        for _, held in results:
+            for message, category in held:
+                warn(message, category)
+        return [result for result, _ in results]
 
 
 class SerialWorkers:
