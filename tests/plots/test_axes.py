@@ -10,7 +10,7 @@ from seplearn.plots.local import plot_local
 from seplearn.plots.multiples import ticks_between
 from seplearn.plots.panel import FeatureAxis
 from seplearn.plots.style import Compact, on_two_lines, panels, tidy
-from seplearn.table.binning import NumericAxis
+from seplearn.table.binning import CategoricalAxis, NumericAxis
 
 
 def tick_texts(axis):
@@ -137,3 +137,14 @@ def test_a_long_name_takes_two_lines():
     long = on_two_lines("word " * 40, 34).split("\n")
     assert len(long) == 2
     assert all(len(line) <= 34 for line in long)
+
+
+def test_of_many_levels_the_lowest_and_the_highest_are_shown():
+    n = 60
+    axis = CategoricalAxis(tuple(f"l{k:02d}" for k in range(n)), ())
+    frequencies = np.append(np.linspace(2.0, 1.0, n), [0.0, 0.0, 0.0])
+    curve = np.append(np.arange(n, dtype=float), [0.0, 0.0, 0.0])
+    frequent = FeatureAxis.of("level", axis, frequencies / frequencies.sum()).shown
+    np.testing.assert_array_equal(frequent, np.arange(20))
+    shown = FeatureAxis.of("level", axis, frequencies / frequencies.sum(), curve).shown
+    np.testing.assert_array_equal(shown, [*range(18), n - 2, n - 1])

@@ -57,7 +57,8 @@ def plot_card(card: FeatureCard, ax: Any = None) -> Any:
     >>> figure.axes != []
     True
     """
-    feature = FeatureAxis.of(card.name, card.axis, card.frequencies)
+    curve = card.dependence.total
+    feature = FeatureAxis.of(card.name, card.axis, card.frequencies, curve)
     drawn = _panels(card, feature)
     columns = _COLUMNS.get(len(drawn), len(drawn))
     rows = math.ceil(len(drawn) / columns)

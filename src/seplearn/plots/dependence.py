@@ -113,8 +113,9 @@ def _painter(
     dependence: PartialDependence, lines: bool | None, together: bool
 ) -> Callable[[Axes, Part], None]:
     """How one panel is drawn; stages that are drawn ``together`` share their colours."""
+    curve = dependence.total if len(dependence.names) == 1 else None
     features = [
-        FeatureAxis.of(*parts)
+        FeatureAxis.of(*parts, curve)
         for parts in zip(dependence.names, dependence.axes, dependence.frequencies, strict=True)
     ]
     if len(features) == 1:

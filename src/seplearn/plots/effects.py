@@ -49,7 +49,8 @@ def plot_main_effects(
     rows = math.ceil(len(chosen) / columns)
     axes, shown = panels(ax, rows, columns, (3.5 * columns, 2.6 * rows), sharey=True)
     for panel, j in zip(axes.flat, chosen, strict=False):
-        feature = FeatureAxis.of(effects.names[j], effects.axes[j], effects.frequencies[j])
+        parts = effects.names[j], effects.axes[j], effects.frequencies[j], effects.values[j]
+        feature = FeatureAxis.of(*parts)
         band = effects.bands[j] if effects.bands else None
         draw(panel, feature, effects.values[j], color=TOTAL, band=band, baseline=0.0)
         panel.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)

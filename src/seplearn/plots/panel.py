@@ -51,13 +51,23 @@ class FeatureAxis:
     may_be_log: bool = True
 
     @staticmethod
-    def of(name: str, axis: Axis, frequencies: FloatArray) -> FeatureAxis:
-        """The axis of a feature: all values that training rows had, but for the outermost few."""
+    def of(
+        name: str, axis: Axis, frequencies: FloatArray, curve: FloatArray | None = None
+    ) -> FeatureAxis:
+        """The axis of a feature: all values that training rows had, but for the outermost few.
+
+        Of many levels those in most rows, with the lowest and the highest of a ``curve`` among
+        them: they are what sentences tell of.
+        """
         if axis.kind == "categorical":
             seen = np.flatnonzero(frequencies > 0)
             if len(seen) > _SHOWN_LEVELS:
-                often = np.argsort(-frequencies[seen], kind="stable")[:_SHOWN_LEVELS]
-                seen = seen[np.sort(often)]
+                order = np.argsort(-frequencies[seen], kind="stable")
+                if curve is not None:
+                    by_value = np.argsort(curve[seen], kind="stable")
+                    ends = by_value[[0, 1, -2, -1]]
+                    order = np.concatenate([ends, order[~np.isin(order, ends)]])
+                seen = seen[np.sort(order[:_SHOWN_LEVELS])]
             bounds = np.arange(max(len(seen), 1) + 1, dtype=np.float64) - 0.5
             return FeatureAxis(name, axis, frequencies, seen, bounds, False)
         first, last = _central_bins(axis, frequencies)

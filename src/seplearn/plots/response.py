@@ -35,7 +35,7 @@ def plot_response(response: Response, ax: Any = None) -> Any:
     """
     columns = 1 if response.factor is None else 2
     axes, shown = panels(ax, 1, columns, (4.4 * columns, 3.3))
-    feature = FeatureAxis.of(response.name, response.axis, response.frequencies)
+    feature = FeatureAxis.of(response.name, response.axis, response.frequencies, response.average)
     draw_average(axes[0, 0], response, feature)
     if response.factor is not None:
         draw_factor(axes[0, 1], response, feature, response.factor)
