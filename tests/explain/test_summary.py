@@ -444,3 +444,15 @@ def test_rows_with_other_curves_are_not_said_to_have_the_same_upside_down(effect
     table -= table.mean(axis=0)
     share = np.linalg.svd(table, compute_uv=False)[0] ** 2 / (table**2).sum()
     assert one.common == pytest.approx(share, abs=0.1)
+
+
+def test_copies_of_a_column_are_told_of():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 3)), columns=["a", "b", "c"])
+    X = X.assign(copy=np.exp(X["a"]), flag=rng.integers(0, 2, 400))
+    X["same_flag"] = X["flag"]
+    model = TSLRegressor(3, early_stopping=False, random_state=0)
+    model.fit(X, X["a"] * X["b"] + X["c"] + X["flag"] + 0.1 * rng.normal(size=400))
+    summary = explain.summary(model)
+    assert summary.twins == (("a", "copy"),)
+    assert "a and copy are in the same bins in every row" in str(summary)

@@ -138,6 +138,8 @@ class Summary(Explanation):
         Whether these are the reference rows that the model keeps, not rows that were given.
     is_weighted : bool
         Whether rows of the fit had weights, by which reference rows were drawn.
+    twins : tuple of tuple of str
+        Features in some curve that put all these rows in the same bins, as copies do.
     features : tuple of FeatureSummary
         Those in at least one curve, the most important first.
     unused : tuple of str
@@ -178,6 +180,7 @@ class Summary(Explanation):
     size: SizeChoice | None = None
     over_training: bool = False
     is_weighted: bool = False
+    twins: tuple[tuple[str, ...], ...] = ()
     aim: str = ""
 
     def __getitem__(self, feature: str | int) -> FeatureSummary:
@@ -327,11 +330,22 @@ def summary(model: Any, *, background: Any = None) -> Summary:
         interactions=shares,
         size=size_path(model) if fitted.size_paths else None,
         over_training=rows is fitted.reference,
+        twins=_twins(subject, rows, used),
         is_weighted=bool(provenance is not None and provenance.is_weighted),
         aim=getattr(model, "_aim", ""),
         library=subject.schema.library,
         quantity=subject.quantity,
     )
+
+
+def _twins(subject: Subject, rows: Reference, used: set[int]) -> tuple[tuple[str, ...], ...]:
+    """Features of more than two values that no row tells apart."""
+    alike: dict[bytes, list[str]] = {}
+    for j in sorted(used):
+        codes = np.ascontiguousarray(rows.codes[:, j])
+        if len(np.unique(codes)) > 2:
+            alike.setdefault(codes.tobytes(), []).append(subject.names[j])
+    return tuple(tuple(names) for names in alike.values() if len(names) > 1)
 
 
 def summaries_of(
