@@ -119,8 +119,8 @@ def _movers(summary: Summary) -> tuple[str, ...]:
             f"{listed([brief(one.name) for one in rest], _MOST_NAMES)}: {share}{together}."
         )
     lines += [
-        f"{listed([brief(name) for name in names], _MOST_NAMES)} are in the same bins in every row: "
-        "which of them has which part of an effect is arbitrary, only their sum says something."
+        f"{listed([brief(name) for name in names], _MOST_NAMES)} are in the same bins in every "
+        "row: which of them has which part of an effect is arbitrary, only their sum tells."
         for names in summary.twins
     ]
     return tuple(lines)
