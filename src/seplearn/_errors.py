@@ -57,14 +57,14 @@ def did_you_mean(given: Any, names: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-_Held: TypeAlias = list[tuple[str, type[UserWarning]]]
+HeldWarnings: TypeAlias = list[tuple[str, type[UserWarning]]]
 _of_thread = threading.local()
 
 
 @contextmanager
-def held_warnings() -> Iterator[_Held]:
+def held_warnings() -> Iterator[HeldWarnings]:
     """Warnings of this thread are kept: only the thread that waits for it knows whose they are."""
-    held: _Held = []
+    held: HeldWarnings = []
     _of_thread.held = held
     try:
         yield held
@@ -74,7 +74,7 @@ def held_warnings() -> Iterator[_Held]:
 
 def warn(message: str, category: type[UserWarning] = UserWarning) -> None:
     """Give a warning that points at the caller's line outside this package."""
-    held: _Held | None = getattr(_of_thread, "held", None)
+    held: HeldWarnings | None = getattr(_of_thread, "held", None)
     if held is not None:
         held.append((message, category))
         return

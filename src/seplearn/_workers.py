@@ -12,7 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from seplearn._errors import held_warnings, warn
+from seplearn._errors import HeldWarnings, held_warnings, warn
 from seplearn.kernels.arrays import BoolArray
 
 _Item = TypeVar("_Item")
@@ -71,7 +71,7 @@ class ThreadWorkers:
         self._pool.shutdown(wait=kind is None, cancel_futures=True)
 
     def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
-        def run(item: _Item) -> tuple[_Result, list[tuple[str, type[UserWarning]]]]:
+        def run(item: _Item) -> tuple[_Result, HeldWarnings]:
             with held_warnings() as held:
                 return function(item), held
 

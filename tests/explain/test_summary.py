@@ -1,5 +1,6 @@
 """The whole model in sentences: numbers against definitions, sentences against models by hand."""
 
+import math
 import re
 from dataclasses import replace
 from functools import cache
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 
 from seplearn import TSLClassifier, TSLRegressor, datasets, explain
+from seplearn.explain.sentences import _times
 from seplearn.explain.signs import Factored, prediction_along, sign_change, usual_shape
 from seplearn.explain.statements import way_of
 from seplearn.model import SeparationModel
@@ -456,3 +458,12 @@ def test_copies_of_a_column_are_told_of():
     summary = explain.summary(model)
     assert summary.twins == (("a", "copy"),)
     assert "a and copy are in the same bins in every row" in str(summary)
+
+
+@pytest.mark.parametrize(
+    ("log", "text"),
+    [(math.log(999.7), "times 1,000"), (math.log(0.05), "times 0.05"),
+     (math.log(7.72e-6), "divided by 130,000"), (math.log(2.5e12), "times 2.5e+12")],
+)  # fmt: skip
+def test_factors_can_be_read(log, text):
+    assert _times(log, "log-odds of yes") == f", the odds {text}"

@@ -74,6 +74,15 @@ def test_content_says_what_is_summed_and_what_follows(table, classifier, counts)
     nameless.offset_column_ = None
     told = page_content(nameless, X[400:], claims[400:], offset[400:], None, 5, 0)
     assert (told["offset"], told["had_offsets"]) == (None, True)
+    assert (told["lacks_offsets"], told["drift"]["weighted"]) == (False, False)
+    with pytest.warns(UserWarning, match="was fitted with offsets and none are given"):
+        lacking = page_content(nameless, X[400:], claims[400:], None, None, 5, 0)
+    assert lacking["lacks_offsets"]
+    balanced = TSLClassifier(1, class_weight="balanced", early_stopping=False, random_state=0)
+    balanced.fit(X[:400], claims[:400] > 0)
+    with pytest.warns(UserWarning, match="was fitted with weights"):
+        weighted = page_content(balanced, X[400:], claims[400:] > 0, None, None, 5, 0)
+    assert weighted["drift"]["weighted"]
     assert not page_content(classifier, X, y, None, None, 5, 0)["had_offsets"]
 
 

@@ -165,11 +165,13 @@ def _kind_of_classes(sources: Iterable[Source], roles: Roles) -> Any:
 def _note_codes(sources: Iterable[Source], roles: Roles) -> None:
     """Note whole numbers of typed columns that look like codes, by the first rows of the table."""
     files = list(sources)
-    no_features = {*roles.no_features, *roles.exclude, *roles.categorical}
-    fields = [] if not files else list(files[0].schema)
-    names = [f.name for f in fields if pa.types.is_integer(f.type) and f.name not in no_features]
+    others = {*roles.no_features, *roles.exclude, *roles.categorical}
+    fields = list(files[0].schema) if files else []
+    names = [f.name for f in fields if pa.types.is_integer(f.type) and f.name not in others]
+    if not names:
+        return
     read: list[pa.Table] = []
-    for batch in (batch for source in files for batch in source.read(names) if names):
+    for batch in (batch for source in files for batch in source.read(names)):
         read.append(pa.table([batch.column(name) for name in names], names))
         if sum(part.num_rows for part in read) >= ROWS_FOR_CODES:
             break

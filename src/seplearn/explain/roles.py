@@ -203,18 +203,18 @@ class Roles(Explanation):
     def __str__(self) -> str:
         if not self.stages and not self.effects:
             return f"no stages: the {self.quantity} is a constant"
-        listed = [stage for stage in self.by_size if stage.weight >= SMALLEST_TOLD]
+        shown = [stage for stage in self.by_size if stage.weight >= SMALLEST_TOLD]
         lines = []
         if self.effects:
             lines.append(
                 f"main effects ({percent(self.effects_weight)}): {', '.join(self.effects)}"
             )
         lines += [
-            f"stage {s.stage}, {s.stage_name} ({percent(s.weight)}): {s.sentence}" for s in listed
+            f"stage {s.stage}, {s.stage_name} ({percent(s.weight)}): {s.sentence}" for s in shown
         ]
-        rest = len(self.stages) - len(listed)
+        rest = len(self.stages) - len(shown)
         if rest:
-            small = sum(stage.weight for stage in self.stages) - sum(s.weight for s in listed)
+            small = sum(stage.weight for stage in self.stages) - sum(s.weight for s in shown)
             lines.append(f"{count(rest, 'other stage')} ({percent(small)} together)")
         return "\n".join(lines)
 

@@ -216,7 +216,7 @@ class _Measured:
         weight, n = self.weight[own], int(own.sum())
         mean, error = mean_and_error(self.losses[own], weight)
         residual, low, high = self._residual(self.outcome[own] - self.prediction[own], weight)
-        is_known = rows_counted(weight) > _FEWEST - 1e-9
+        is_known = rows_counted(weight) > _FEWEST - 0.5  # five equal weights may round to less
         reach = reach_of_90(weight) if is_known else math.nan
         largest = self.weight.max()
         return {

@@ -183,9 +183,8 @@ def _times(difference: float, quantity: str) -> str:
 
 def _factor_text(log: float) -> str:
     """A factor with three digits, thousands set apart."""
-    factor = math.exp(min(log, 700.0))
-    digits = f"{factor:.3g}"
-    return f"{float(digits):,.0f}" if 1e3 <= factor < 1e9 else digits
+    digits = f"{math.exp(min(log, 700.0)):.3g}"
+    return f"{float(digits):,.0f}" if 1e3 <= float(digits) < 1e9 else digits
 
 
 def rounded_text(value: float, span: float) -> str:

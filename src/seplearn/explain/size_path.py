@@ -61,9 +61,8 @@ class SizeChoice(Explanation):
         best = int(np.argmin(path.losses))
         if path.main_effects and not taken:
             return self._of_main_effects_alone(path, best)
-        what = "round of stages" if self.of_class else "stage"
-        told = count(grown, what).replace("stagess", "stages").replace("round of", "rounds of")
-        text = f"{taken} of {told} grown {'was' if taken == 1 else 'were'} taken"
+        tried = f"{count(grown, 'round')} of stages" if self.of_class else count(grown, "stage")
+        text = f"{taken} of {tried} grown {'was' if taken == 1 else 'were'} taken"
         if path.main_effects:
             text += ", beside main effects"
         if best == taken:
@@ -85,9 +84,7 @@ class SizeChoice(Explanation):
             if more >= 0.0:
                 text += f"; {count(size, 'stage')} without them lost {more:.3g} more"
             else:
-                text += (
-                    "; without them as few stages as predict about as well as the best lose more"
-                )
+                text += "; products alone lost no less at the size they would have had"
         return text
 
     def _left(self, taken: int) -> str:
@@ -123,9 +120,7 @@ def _smaller(path: SizePath, taken: int, best: int) -> str:
     less = path.losses[taken] - path.losses[best]
     text = f"the mean loss on held-out rows is smaller by {less:.3g}"
     if path.errors[taken] == 0.0:  # the best by the median of the parts
-        return (
-            f"{text}, for a few rows that outweigh the others: most parts are predicted far worse"
-        )
+        return f"{text}, but that of the median part held out is far larger"
     return f"{text}, where one standard error is {path.errors[taken]:.3g}"
 
 

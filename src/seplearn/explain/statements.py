@@ -37,8 +37,8 @@ class Statement:
         "used", "unused", "matters most", "way" (what the prediction does along a feature on
         average), "lowest level", "highest level", "together" (two features), "sign" (the
         prediction changes it along a feature), "turned" (the effect of the first feature is upside
-        down for some rows; of the second, if there is one, which rows these are depends) or "none
-        turned".
+        down for some rows; of the second, if there is one, which rows these are depends), "mixed"
+        (it acts along another curve in some rows than in others) or "none turned".
     features : tuple of str
         Names of the features that it is about.
     value : str

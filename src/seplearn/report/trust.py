@@ -75,10 +75,11 @@ def _finite(value: float) -> float | None:
 
 def page_drift(model: SeparationEstimator, X: Any) -> dict[str, Any]:
     """Which features of the rows given are unlike those of the training rows."""
-    drift = explain.drift(model, X)
+    drift, provenance = explain.drift(model, X), model.provenance_
     told = zip(drift.names, drift.verdicts, drift.reasons, strict=True)
     return {
         "n_rows": drift.n_rows,
+        "weighted": provenance is not None and provenance.is_weighted,
         "features": [
             {"name": name, "verdict": verdict, "reason": reason}
             for name, verdict, reason in told

@@ -46,7 +46,9 @@ function tellDrift() {
     ? el("ul", {}, unlike.map(({ name, verdict, reason }) =>
       el("li", {}, `${cut(name, 60)} (${verdict === "drift" ? "unlike" : "to be watched"}): ${reason}`)))
     : el("p", {}, `Yes: ranges, levels, shares and missing values of all features of these ${plural(rows, "row")} are about `
-      + "those of the training rows.")];
+      + "those of the training rows."),
+  page.drift.weighted ? el("p", { class: "note" }, "The model was fitted with weights, and knows the shares of weights: those of "
+    + "rows may differ without any drift.") : null];
 }
 
 function tellStability() {
