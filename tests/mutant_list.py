@@ -686,7 +686,7 @@ RANDOM = Group(
         ("b = a + draw_below(state, n - a)", "b = a"),
         ("        items[b] = kept\n", ""),
         ("draw_below(state, n_draws)]] += 1.0", "draw_below(state, n_draws)]] = 1.0"),
-        ("+ 0.5) * slice_", "+ 1.5) * slice_"),
+        ("+ _WITHIN_A_SLICE) * slice_", "+ 1.5) * slice_"),
     ),
 )
 
@@ -1042,12 +1042,34 @@ SELECTION = Group(
         ("groups.astype(np.uint64)", "data.row_keys"),
         ("math.ceil(_DEALT_ONCE / total)", "math.ceil(_DEALT_ONCE / len(keys))"),
         ("order[~held[order]]", "order"),
+        ("shuffled[first])[row]", "shuffled[row])[row]"),
         ("last - min(self.best, self.chosen + 1)", "last - self.best"),
         (
             "math.isfinite(error) and difference > error",
             "math.isfinite(error) and difference > 0.0",
         ),
         ("math.isfinite(error) and difference > error", "difference > error"),
+    ),
+    compiled=True,
+)
+
+COPIES = Group(
+    "fitting/copies.py",
+    ("tests/fitting/test_copies.py",),
+    (
+        ("_FEWEST_COPIES = 0.2", "_FEWEST_COPIES = 0.22"),
+        ("_FEW_ROWS = 50", "_FEW_ROWS = 0"),
+        ("_TOLD_APART = 0.95", "_TOLD_APART = 0.5"),
+        ("_LARGEST_CLUMP = 10.0", "_LARGEST_CLUMP = 20.0"),
+        ("max(float(some.n_rows), some.mass)", "float(some.n_rows)"),
+        ("max(float(some.n_rows), some.mass)", "some.mass"),
+        ("    if len(first) < some.n_rows:\n", "    if False:\n"),
+        ("    if len(first) < some.n_rows:\n", "    if True:\n"),
+        ("    if data.given_offset is not None:\n", "    if False:\n"),
+        (" + np.uint64(column + 1)", ""),
+        ("keys[first] - column[first]", "keys[first]"),
+        ("weights=some.weight)", ")"),
+        ("min(1.0, total /", "(total /"),
     ),
     compiled=True,
 )
@@ -1382,8 +1404,8 @@ GROUPS = (
     COMPILED_SUMS, EVALUATE, RANDOM, SCALAR, SORTING, SHAPLEY, ALS, JOINT,
     SETUP, COORDINATES, COORDINATES_WHEN_PRUNED,
     WHAT_IS_PRUNED, CURVES, ROUGHNESS, CLASSES, PRUNE,
-    SELECTION, PARTS, GROWTH, JOINTLY, CERTAINTY, WHAT_GREW, WHAT_IS_CERTAIN, WHAT_IS_SCALED,
-    WHAT_IS_STACKED, WHAT_HAS_ROOM, TWINS,
+    SELECTION, COPIES, PARTS, GROWTH, JOINTLY, CERTAINTY, WHAT_GREW, WHAT_IS_CERTAIN,
+    WHAT_IS_SCALED, WHAT_IS_STACKED, WHAT_HAS_ROOM, TWINS,
     SMOOTHING, LOSS, LOG_LOSS, POWER, QUANTILE, BACK_ON_ROWS, BY_WAY_OF_NEARER, GOING_ON,
     START, FORMS,
 )  # fmt: skip

@@ -56,7 +56,7 @@ def bootstrap_counts(draws, n_draws, weight):
     """How often each row is drawn when draw k takes the k-th of n_draws slices of the weight."""
     counts, total = [0] * len(weight), sum(weight)
     for k in draws:
-        at, row = (k + 0.5) * total / n_draws, 0
+        at, row = (k + 2**0.5 - 1) * total / n_draws, 0
         while row < len(weight) - 1 and sum(weight[: row + 1]) < at:
             row += 1
         counts[row] += 1

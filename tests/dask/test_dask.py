@@ -172,6 +172,22 @@ def test_weights_with_decimals_give_the_same_bits(table, client):
         np.testing.assert_array_equal(model.to_local().predict(X), expected.predict(X))
 
 
+@pytest.mark.parametrize("early_stopping", [True, False])
+def test_whole_weights_and_copies_give_the_same_bits(table, client, early_stopping):
+    """They tell less than their sum, which the workers hear of; the model knows the sum."""
+    X, y = pd.concat([table[FEATURES]] * 2), pd.concat([table["rent"]] * 2)
+    X, y = X.reset_index(drop=True), y.reset_index(drop=True)
+    weight = pd.Series(1.0 + np.arange(len(X)) % 3, X.index, name="w")
+    parameters = PARAMETERS | {"early_stopping": early_stopping}
+    expected = TSLRegressor(**parameters).fit(X, y, sample_weight=weight)
+    parts = dd.from_pandas(X.assign(rent=y, w=weight), npartitions=3)
+    model = DaskTSLRegressor(client, **parameters)
+    model.fit(parts[list(X.columns)], parts["rent"], sample_weight=parts["w"])
+    np.testing.assert_array_equal(model.to_local().predict(X), expected.predict(X))
+    assert model.to_local().provenance_ == expected.provenance_
+    assert expected.provenance_.weight == weight.sum()
+
+
 @pytest.mark.parametrize("loss", ["huber", "quantile"])
 def test_a_wild_outcome_gives_the_same_bits(table, client, loss):
     X, y = table[FEATURES], table["rent"].astype(float).copy()

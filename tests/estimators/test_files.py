@@ -34,6 +34,7 @@ def table():
     X.loc[N - 5 :, "district"] = "Outskirts"
     weight = rng.choice([0.0, 0.7, 1.3], N)
     more = {"rent": y, "w": weight, "shift": rng.normal(0, 0.1, N), "dear": y > 900.0}
+    more |= {"times": 1 + np.arange(N) % 4}
     more |= {"years": rng.uniform(0.5, 2.0, N), "block": np.arange(N) // 30}
     return X.assign(**more, size=np.array(["s", "m", "l"])[np.digitize(y, [700.0, 1000.0])])
 
@@ -87,6 +88,7 @@ def plain(model):
         ({"loss": "poisson"}, {"exposure": "years"}),
         ({"loss": "huber"}, {}),
         ({"loss": "quantile"}, {"sample_weight": "w"}),
+        ({"early_stopping": True}, {"sample_weight": "times"}),  # which tell less than their sum
         ({"early_stopping": True}, {"groups": "block", "sample_weight": "w"}),
         ({"monotonic_cst": {"area": 1}, "n_starts": 2}, {}),
         ({"refine": "scalars"}, {}),

@@ -177,8 +177,9 @@ class ClusterTable:
             is_log = options.loss_function.link is LOG
             spread = self._target_unit(False, shares).scale if is_log else 1.0
             rows = DaskRows.of(shares, axes, is_constant, self._has_offset, spread)
+            provenance = Provenance.of_fit(rows.n_rows, rows.mass, self._has_offset)
             model, history = fit_data(lambda _: rows, options, unit, held_out, groups, callback)
-            return model, history, Provenance.of_fit(rows.n_rows, rows.mass, self._has_offset)
+            return model, history, provenance
         finally:
             shares.close()
 

@@ -304,6 +304,11 @@ class DaskRows:
         self.shares.tell("half_way", targets, numbers)
         return replace(self, targets=targets, looked_at=None)
 
+    def weighing(self, share: float) -> DaskRows:
+        """The rows with this share of their weights, which the workers have no more."""
+        self.shares.tell("weigh", share)
+        return replace(self, looked_at=None)
+
     def class_masses(self, n_classes: int) -> FloatArray:
         """The weight of each of several classes, whose numbers are the target."""
         return self.shares.sum("sum_of_rows", class_masses, n_classes)

@@ -101,6 +101,10 @@ class Share:
             for rows in self.blocks
         ]
 
+    def weigh(self, share: float) -> None:
+        """Have rows count for a share of their weights."""
+        self.blocks = [rows._replace(weight=share * rows.weight) for rows in self.blocks]
+
     def take(self, targets: int, chosen: IntArray | None) -> CodedRows:
         """Some of the rows, by their numbers in the table, or all; with the targets asked for."""
         taken = []

@@ -8,6 +8,7 @@ import numpy as np
 
 from seplearn._errors import out_of_range
 from seplearn._workers import Workers
+from seplearn.fitting.copies import without_copies
 from seplearn.fitting.jointly import fit_joint
 from seplearn.fitting.options import AllRows, FitOptions, most_stages
 from seplearn.fitting.parts import Validation
@@ -153,4 +154,5 @@ def fit_model(
         return fit_stagewise(data.loaded, options, seed, workers, progress)
     if options.n_bootstrap > 0:
         data = data.loaded
+    data, validation = without_copies(data, validation)
     return fit_joint(data, options, validation, seed, workers, progress)

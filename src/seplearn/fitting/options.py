@@ -158,6 +158,10 @@ class AllRows(Protocol):
         """The rows with targets half-way to the mean of the sums that fits have reached."""
         ...
 
+    def weighing(self, share: float) -> AllRows:
+        """The rows with this share of their weights."""
+        ...
+
     def class_masses(self, n_classes: int) -> FloatArray:
         """The weight of each of several classes, whose numbers are the target."""
         ...
@@ -220,6 +224,10 @@ class TrainingData:
         """The rows with targets half-way to the mean of the sums that fits have reached."""
         mean = np.mean([carrier.gather(eta) for carrier in carriers], axis=0)
         return replace(self, target=0.5 * (self.target + mean))
+
+    def weighing(self, share: float) -> TrainingData:
+        """The rows with this share of their weights."""
+        return replace(self, weight=share * self.weight)
 
     def class_masses(self, n_classes: int) -> FloatArray:
         """The weight of each of several classes, whose numbers are the target."""

@@ -23,11 +23,15 @@ _STAGES_TO_DOUBLE = 4
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """What the number of stages is chosen by; nothing at all when ``chooses`` is False."""
+    """What the number of stages is chosen by; nothing at all when ``chooses`` is False.
+
+    Copies are numbers of rows, the same for rows that are held out together whatever else is.
+    """
 
     chooses: bool = False
     eval_set: HeldOut | None = None
     groups: IntArray | None = None
+    copies: IntArray | None = None
     fraction: float = 0.15
 
 
@@ -78,6 +82,7 @@ def parts_of(
         options.n_starts,
         options.loss == LOG_LOSS,
         options.loss_function.told_by(data.target, data.weight),
+        validation.copies,
     )
     parts = [Part(data, kept, _held_out(data, held, loss)) for kept, held in pairs]
     if not parts:

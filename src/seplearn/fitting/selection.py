@@ -204,6 +204,7 @@ def held_out_parts(
     n_starts: int = 1,
     classes: bool = False,
     telling: float = 1.0,
+    copies: IntArray | None = None,
 ) -> list[tuple[IntArray, IntArray]]:
     """Pairs (rows to fit, rows to predict); none where all rows are one group.
 
@@ -214,14 +215,16 @@ def held_out_parts(
     the fit: it should matter little. Only copies in a table of few different rows are dealt out
     among all parts; and where the target is one of a few ``classes``, as there are many copies
     then and each part should have its share of every class. Kept together there, one row with a
-    thousand copies was all that a part had of its class, and a constant was chosen.
+    thousand copies was all that a part had of its class, and a constant was chosen. So they are
+    unless rows of the same number in ``copies`` are known to be no more than copies.
 
     Where only a share of the rows is ``telling``, more of them are held out.
     """
     total = float(data.weight.sum())
     keys = data.row_keys if groups is None else groups.astype(np.uint64)
     distinct, inverse = np.unique(keys, return_inverse=True)
-    has_copies = groups is None and len(distinct) <= min(_FEW_ROWS, len(keys) / _MANY_COPIES)
+    are_few = len(distinct) <= min(_FEW_ROWS, len(keys) / _MANY_COPIES)
+    are_few = are_few and groups is None and copies is None
     if telling * total <= _ROWS_IN_FOLDS:
         share, n_parts = 1.0 / N_FOLDS, N_FOLDS
     else:
@@ -233,8 +236,8 @@ def held_out_parts(
     for _ in range(min(max(math.ceil(_DEALT_ONCE / total), 1), _MOST_DEALS)):
         shuffled = random.permutation(len(distinct))[inverse]
         if classes and groups is None:
-            position = _spread(data.target, shuffled)
-        elif has_copies:
+            position = _spread_classes(data.target, shuffled, copies)
+        elif are_few:
             position = _spread(shuffled, data.target)
         else:
             position = shuffled / len(distinct)
@@ -244,6 +247,13 @@ def held_out_parts(
             if held.any() and not held.all():
                 parts.append((order[~held[order]], np.flatnonzero(held)))
     return parts
+
+
+def _spread_classes(target: FloatArray, shuffled: IntArray, copies: IntArray | None) -> FloatArray:
+    if copies is None:
+        return _spread(target, shuffled)
+    _, first, row = np.unique(copies, return_index=True, return_inverse=True)
+    return _spread(target[first], shuffled[first])[row]
 
 
 def _spread(first: FloatArray | IntArray, second: FloatArray | IntArray) -> FloatArray:

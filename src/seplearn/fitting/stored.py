@@ -118,6 +118,15 @@ class StoredRows:
                 let_go(column[part])
         return replace(self, target=target, looked_at=None)
 
+    def weighing(self, share: float) -> StoredRows:
+        """The rows with this share of their weights."""
+        weight = self.spill.array((self.n_rows,), np.float64)
+        for part in block_parts(self.n_rows):
+            weight[part] = share * self.weight[part]
+            for column in (weight, self.weight):
+                let_go(column[part])
+        return replace(self, weight=weight, looked_at=None)
+
     def class_masses(self, n_classes: int) -> FloatArray:
         """The weight of each of several classes, whose numbers are the target."""
         return blocked_sum(partial(weigh_classes, n_classes=n_classes), self.target, self.weight)

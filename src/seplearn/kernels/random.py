@@ -12,6 +12,10 @@ from seplearn.kernels.arrays import FloatArray, IntArray, RandomState
 from seplearn.kernels.compiler import kernel, part
 from seplearn.kernels.sorting import first_at_least
 
+# Where in a slice of the total weight a draw falls: at no fraction, so that never between two rows,
+# whatever whole numbers their weights are proportional to.
+_WITHIN_A_SLICE = 2**0.5 - 1
+
 
 @part
 def draw_below(state: RandomState, n: int) -> np.int64:
@@ -53,7 +57,7 @@ def bootstrap_counts(
         return
     slice_ = cumulative[n - 1] / n_draws
     for _ in range(n_draws):
-        at = (draw_below(state, n_draws) + 0.5) * slice_
+        at = (draw_below(state, n_draws) + _WITHIN_A_SLICE) * slice_
         counts[order[min(first_at_least(cumulative, at), n - 1)]] += 1.0
 
 

@@ -1,0 +1,172 @@
+"""Copies of rows: they tell nothing of their own, and are held out together."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import r2_score, roc_auc_score
+
+from seplearn import TSLClassifier, TSLRegressor, datasets
+from seplearn._workers import SerialWorkers
+from seplearn.fitting import copies
+from seplearn.fitting.copies import without_copies
+from seplearn.fitting.options import TrainingData
+from seplearn.fitting.parts import Validation
+from seplearn.fitting.selection import held_out_parts
+from seplearn.table.binning import bin_table
+from seplearn.table.columns import open_table
+
+
+def training_data(X, y, weight=None, offset=None):
+    weight = np.ones(len(y)) if weight is None else weight
+    none = np.zeros(X.shape[1], dtype=bool)
+    workers = SerialWorkers(np.zeros(1, dtype=bool))
+    bins, codes = bin_table(open_table(X), weight, none, 255, 5, workers.map)
+    return TrainingData(bins, codes, y, weight, offset)
+
+
+def weighed(data):
+    found, validation = without_copies(data, Validation(chooses=True))
+    assert isinstance(found, TrainingData)
+    return found.weight, validation.copies
+
+
+def curve_and_product(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4))
+    truth = 2 * X[:, 0] + X[:, 1] * X[:, 2]
+    return X, truth, truth + rng.normal(0, 0.5, n_rows), rng
+
+
+def naive_share(table, weight):
+    """What a row tells of what its weight says, counted row by row."""
+    told = {}
+    for row, own in zip(map(tuple, table), weight, strict=True):
+        told[row] = told.get(row, 0.0) + own
+    most = 10 * sum(weight) / len(told)
+    return min(1.0, sum(weight) / sum(own * min(own, most) for own in told.values()))
+
+
+@given(st.data())
+@settings(max_examples=100, deadline=None)
+def test_weights_sum_to_what_different_rows_tell(data):
+    """As the slow way says: rows counted one by one, columns left out one by one."""
+    seed = data.draw(st.integers(0, 10_000))
+    n, n_values = data.draw(st.integers(40, 120)), data.draw(st.sampled_from([2, 6, 30, 1000]))
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, n_values, (n, data.draw(st.integers(1, 3)))).astype(float)
+    y = rng.integers(0, data.draw(st.sampled_from([2, 10**6])), n).astype(float)
+    picked = np.arange(n)
+    if data.draw(st.booleans()):
+        picked = rng.integers(0, n, data.draw(st.integers(n, 3 * n)))
+    weight = rng.integers(1, data.draw(st.sampled_from([2, 5, 60])), len(picked)).astype(float)
+    if data.draw(st.booleans()):
+        weight = rng.uniform(0.05, 0.3, len(picked))
+    offset = rng.integers(0, 2, n)[rng.integers(0, n, len(picked))].astype(float)
+    given_offset = offset if data.draw(st.booleans()) else None
+    table = np.column_stack([y[picked], X[picked]] + ([] if given_offset is None else [offset]))
+    found, numbers = weighed(training_data(X[picked], y[picked], weight, given_offset))
+    different = np.unique(table, axis=0)
+    kept = [np.delete(different, j, axis=1) for j in range(table.shape[1])]
+    least = 0.95 * len(different)
+    are_copies = len(np.unique(different[:, 0])) >= least
+    are_copies |= all(len(np.unique(own, axis=0)) >= least for own in kept)
+    are_copies &= 50 < len(different) <= 0.8 * max(len(picked), weight.sum())
+    share = naive_share(table, weight) if are_copies else 1.0
+    np.testing.assert_allclose(found, share * weight, rtol=1e-12)
+    assert (numbers is not None) == (are_copies and len(different) < len(picked))
+
+
+@pytest.mark.parametrize("way", ["bootstrap", "five of each", "weights", "bins of many rows"])
+def test_copies_make_no_worse_model_than_their_different_rows(way):
+    n = 900 if way == "bins of many rows" else 300
+    X, _, y, rng = curve_and_product(n, seed=1)
+    picked, weight = np.arange(n), np.ones(n)
+    if way == "weights":
+        weight = rng.integers(1, 11, n).astype(float)
+    else:
+        picked = np.repeat(picked, 5) if way == "five of each" else rng.integers(0, n, n)
+    model = TSLRegressor(random_state=0).fit(X[picked], y[picked], sample_weight=weight[picked])
+    new, truth, _, _ = curve_and_product(2000, seed=2)
+    assert r2_score(truth, model.predict(new)) > 0.95  # 0.47 to 0.7 if copies told something
+
+
+def test_the_same_weight_for_all_rows_says_nothing():
+    X, _, y, _ = curve_and_product(300, seed=0)
+    options = {"n_stages": 2, "random_state": 0}
+    one = TSLRegressor(**options).fit(X, y)
+    five = TSLRegressor(**options).fit(X, y, sample_weight=np.full(300, 5.0))
+    np.testing.assert_allclose(one.predict(X), five.predict(X), atol=1e-3)
+
+
+def test_rows_that_were_seen_more_than_once_are_rows():
+    """Combinations of levels: their number says how certain each is, in rows or in weights."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 6, (2000, 3)).astype(float)
+    y = (rng.random(2000) < 0.1 + 0.1 * X[:, 0]).astype(float)
+    assert len(np.unique(np.column_stack([X, y]), axis=0)) > copies._FEW_ROWS
+    given = training_data(X, y)
+    assert without_copies(given, Validation())[0] is given
+    times = rng.integers(1, 9, 2000).astype(float)
+    given = training_data(X, y, times)
+    assert without_copies(given, Validation())[0] is given
+
+
+def test_few_copies_are_left_as_they_are():
+    X, _, y, _ = curve_and_product(400, seed=0)
+    for n_copies, told in ((99, True), (101, False)):
+        picked = np.r_[np.arange(400), np.arange(n_copies)]
+        given = training_data(X[picked], y[picked])
+        assert (without_copies(given, Validation())[0] is given) == told
+
+
+def test_a_clump_of_equal_rows_does_not_silence_the_others():
+    X, _, y, _ = curve_and_product(700, seed=0)
+    picked = np.r_[np.arange(700), np.zeros(300, dtype=int)]
+    weight, _ = weighed(training_data(X[picked], y[picked]))
+    assert 150 < weight.sum() < 300  # by (sum c)^2 / sum c^2 it were eleven rows
+
+
+def test_classes_balanced_by_copies():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1500, 5))
+    y = rng.random(1500) < 1 / (1 + np.exp(3 - X[:, 0] - X[:, 1] * X[:, 2]))
+    rare = np.flatnonzero(y)
+    picked = np.r_[np.arange(1500), rng.choice(rare, 1500 - 2 * len(rare))]
+    model = TSLClassifier(random_state=0).fit(X[picked], y[picked])
+    plain = TSLClassifier(random_state=0, class_weight="balanced").fit(X, y)
+    new = rng.normal(size=(4000, 5))
+    score = new[:, 0] + new[:, 1] * new[:, 2]
+    own, other = (roc_auc_score(score > 1.5, m.decision_function(new)) for m in (model, plain))
+    assert own > 0.93, own  # 0.8 if copies told something, or were on both sides
+    assert own > other - 0.03
+
+
+def test_copies_of_classes_are_held_out_together_with_their_share_of_each():
+    X, _, y, rng = curve_and_product(500, seed=3)
+    picked = rng.integers(0, 500, 700)
+    data = training_data(X[picked], (y > 2.0).astype(float)[picked])
+    _, validation = without_copies(data, Validation(chooses=True))
+    parts = held_out_parts(data, None, 0.15, classes=True, copies=validation.copies)
+    assert len(parts) == 5
+    for kept, held in parts:
+        assert not set(picked[kept]) & set(picked[held])
+        assert 0.1 < data.target[held].mean() < 0.35
+    every = [set(held) for _, held in parts]
+    assert not any(a & b for a, b in combinations(every, 2))
+    assert sum(map(len, every)) == 700
+
+
+def test_the_order_of_copies_does_not_matter():
+    X, y = datasets.rents(400, random_state=0)
+    rng = np.random.default_rng(0)
+    picked = rng.integers(0, 400, 400)
+    order = rng.permutation(400)
+    options = {"n_stages": 2, "random_state": 0}
+    one = TSLRegressor(**options).fit(X.iloc[picked], y[picked])
+    other = TSLRegressor(**options).fit(X.iloc[picked[order]], y[picked[order]])
+    np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=1e-6)
