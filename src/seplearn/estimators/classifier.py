@@ -161,9 +161,9 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         y : array-like of shape (n,), Series or one-column table
             Two or more different labels: strings, booleans or numbers.
         sample_weight : array-like of shape (n,), optional
-            Non-negative; a row of weight 0 is left out. Whole numbers are numbers of rows. Others,
-            and all with a mean below 0.5 or above 10, say what rows count beside each other, as
-            in :class:`~seplearn.TSLRegressor`.
+            Non-negative; a row of weight 0 is left out. Others say what rows count beside each
+            other, or in a table of few different rows how often each was seen, as in
+            :class:`~seplearn.TSLRegressor`.
         eval_set : pair (X, y), optional
             Rows on which the number of stages is chosen, instead of rows held out of ``X``; with
             offsets (X, y, offset). They count as their class does by ``class_weight``, and do not

@@ -197,11 +197,12 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         y : array-like of shape (n,), Series or one-column table
             Finite numbers; counts must not be negative, amounts (``loss="gamma"``) be positive.
         sample_weight : array-like of shape (n,), optional
-            Non-negative; a row of weight 0 is left out. Whole numbers are numbers of rows: 2 counts
-            as having the row twice, on the same bins. Others, and all with a mean below 0.5 or
-            above 10, say what rows count beside each other: all together count for the effective
-            number of rows, (sum w)^2 / sum w^2, or for their sum if it is less. Bins do not depend
-            on weights.
+            Non-negative; a row of weight 0 is left out. Weights say what rows count beside each
+            other: all together count for the effective number of rows, (sum w)^2 / sum w^2, or for
+            their sum if it is less. A weight of 2 is the same as having the row twice, on the same
+            bins: copies of a row tell nothing new either. But in a table of few different rows, as
+            combinations of levels are, whole numbers with a mean from 0.5 to 10 are numbers of
+            rows, each of which tells something. Bins do not depend on weights.
         eval_set : pair (X, y), optional
             Rows on which the number of stages is chosen, instead of rows held out of ``X``; with
             offsets (X, y, offset).

@@ -38,7 +38,8 @@ def without_copies(data: AllRows, validation: Validation) -> tuple[AllRows, Vali
     copies of one another.
     """
     some = data.some
-    most = (1.0 - _FEWEST_COPIES) * max(float(some.n_rows), some.mass)
+    are_weighed = some.mass > some.n_rows
+    most = some.n_rows if are_weighed else (1.0 - _FEWEST_COPIES) * some.n_rows
     if len(np.unique(some.target)) > most:  # as of most tables of numbers, which have no copies
         return data, validation
     keys = np.zeros(some.n_rows, dtype=np.uint64)
