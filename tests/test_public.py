@@ -38,8 +38,9 @@ def test_exported_names():
     ]  # fmt: skip
     assert all(hasattr(seplearn, name) for name in seplearn.__all__)
     assert sorted(explain.__all__) == [
-        "BagCurves", "Change", "ClassResponse", "Comparison", "Counterfactual", "Curve",
-        "Decisions", "Drift", "FeatureCard", "FeatureRole", "FeatureSummary", "Flip", "Importance",
+        "BagCurves", "Change", "ClassFeature", "ClassImportance", "ClassResponse", "ClassSummary",
+        "Comparison", "Counterfactual", "Curve", "Decisions", "Drift", "FeatureCard",
+        "FeatureRole", "FeatureSummary", "Flip", "Importance",
         "IndividualExpectation", "Interactions", "LocalExplanation", "MainEffects",
         "PaperImportance", "PartialDependence", "Partner", "Reconstruction", "Response", "Roles",
         "Segments", "ShapleyValues", "SignChange", "SizeChoice", "Stability", "StageContributions",
@@ -55,7 +56,9 @@ def test_exported_names():
                       "plot_roc"}  # fmt: skip
     assert figures | of_evaluations == set(plots.__all__)
     assert sorted(plots.__all__) == [
-        "plot_bags", "plot_calibration", "plot_card", "plot_class_response", "plot_comparison",
+        "plot_bags", "plot_calibration", "plot_card", "plot_class_importance",
+        "plot_class_response",
+        "plot_comparison",
         "plot_confusion",
         "plot_counterfactual", "plot_curve", "plot_curves", "plot_decisions", "plot_drift",
         "plot_gain", "plot_ice",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from seplearn import explain
+from seplearn.explain.summary import summary_of_sum
 from seplearn.model.edit import scaled
 from tests.explained import assert_close, joint, single
 
@@ -59,7 +60,7 @@ def test_importance_stays(factor):
 @each_size
 def test_what_a_summary_finds_stays(factor):
     for model, large, _ in models(factor):
-        one, other = (explain.summary(m) for m in (model, large))
+        one, other = (summary_of_sum(m) for m in (model, large))
         assert [f.name for f in other.features] == [f.name for f in one.features]
         assert_close(other.importance.share, one.importance.share, 1e-9)
         for a, b in zip(one.features, other.features, strict=True):

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from seplearn import explain
-from seplearn.explain.importance import _FEWEST_ROWS
-from seplearn.explain.shapley import values_at
+from seplearn.explain.shapley import _FEWEST_ROWS, values_at
 from seplearn.explain.sizes import few_rows
 from seplearn.model import Branch
 from seplearn.model.reference import Reference
@@ -74,7 +73,7 @@ def test_bands_are_of_the_replicates():
 def test_fewer_rows_where_it_would_take_long(monkeypatch):
     case = joint()
     whole = explain.importance(case.subject)
-    module = sys.modules["seplearn.explain.importance"]  # the name is that of the function
+    module = sys.modules["seplearn.explain.shapley"]  # the name is that of the function
     monkeypatch.setattr(module, "_MOST_WORK", 1)
     few = explain.importance(case.subject)
     assert few.n_rows == _FEWEST_ROWS < whole.n_rows

@@ -19,7 +19,6 @@ from seplearn.estimators.classifier import TSLClassifier
 from seplearn.explain.axes import folded
 from seplearn.explain.roles import SMALLEST_TOLD
 from seplearn.explain.subject import Subject
-from seplearn.explain.summary import Summary
 from seplearn.losses import IDENTITY
 from seplearn.losses.links import class_shares
 from seplearn.model.evaluation import ClassEvaluation, Confusion, Evaluation
@@ -187,7 +186,7 @@ def sum_text(model: SeparationEstimator | ClassView, value: float) -> str:
     return f"{subject.quantity} {number(value)}, {subject.response} {number(prediction)}"
 
 
-def summary_text(summary: Summary) -> str:
+def summary_text(summary: explain.Summary | explain.ClassSummary) -> str:
     """A summary in lines that fit the terminal."""
     parts = []
     for heading, sentences in summary.sections:

@@ -153,8 +153,9 @@ def summary(
 
     What moves the prediction and by how much, what acts together, where the prediction changes its
     sign, whose effect is turned upside down, what is not used. Averages are over the rows of TABLE,
-    or over the reference rows that the model keeps. A model of more than two classes has a score
-    for each: all are told one after the other, or the one that --class names.
+    or over the reference rows that the model keeps. Of a model of more than two classes it tells
+    what tells them apart, then the score of each one after the other, or of the one that --class
+    names.
 
     \b
     seplearn summary rent.tsl
@@ -171,6 +172,7 @@ def summary(
     if len(views) > 1:
         heads = [printable(f"== {own} ==") for own, _ in views]
         told = [f"{head}\n\n{text}" for head, text in zip(heads, told, strict=True)]
+        told.insert(0, summary_text(explanations.summary(estimator, background=rows)))
     say("\n\n".join(told))
 
 

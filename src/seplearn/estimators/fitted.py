@@ -18,7 +18,7 @@ from seplearn._rules import check_level
 from seplearn.explain.summary import summary
 from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray
 from seplearn.losses import SHAPES, Loss, SquaredError
-from seplearn.model.classes import Model
+from seplearn.model.classes import ClassModels, Model
 from seplearn.model.model import SeparationModel
 from seplearn.model.provenance import Provenance
 from seplearn.model.record import EditRecord, SizePath, StageRecord
@@ -131,7 +131,7 @@ class FittedModel(BaseEstimator):
         """What a notebook shows: the parameters, and of a fitted model what it says."""
         parameters = str(super()._html_repr())
         fitted = getattr(self, "model_", None)
-        if not isinstance(fitted, SeparationModel):
+        if not isinstance(fitted, SeparationModel | ClassModels):
             return parameters
         if fitted.reference is None or fitted.bins.n_axes > _MOST_TOLD or fitted.is_constant:
             return parameters

@@ -7,7 +7,9 @@ by name or by position.
 
 from seplearn.explain.bags import BagCurves, bags
 from seplearn.explain.card import FeatureCard, Partner, card
+from seplearn.explain.class_importance import ClassImportance
 from seplearn.explain.class_response import ClassResponse
+from seplearn.explain.class_summary import ClassFeature, ClassSummary
 from seplearn.explain.compare import Comparison, compare
 from seplearn.explain.counterfactual import Counterfactual, counterfactual
 from seplearn.explain.curves import Curve, StageCurves, curves
@@ -38,7 +40,10 @@ from seplearn.explain.tilt import Flip, TiltDiagnostics, tilt
 __all__ = [
     "BagCurves",
     "Change",
+    "ClassFeature",
+    "ClassImportance",
     "ClassResponse",
+    "ClassSummary",
     "Comparison",
     "Counterfactual",
     "Curve",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, overload
@@ -12,20 +11,17 @@ import numpy as np
 from seplearn._errors import out_of_range
 from seplearn._rules import check_level
 from seplearn._workers import ThreadWorkers, n_threads
+from seplearn.explain.class_importance import ClassImportance, class_importance_of
 from seplearn.explain.paper_importance import PaperImportance, paper_importance
 from seplearn.explain.result import Explanation, band_of
-from seplearn.explain.shapley import values_at
+from seplearn.explain.shapley import affordable_rows, row_parts, values_at
 from seplearn.explain.sizes import few_rows, shares
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray
+from seplearn.model.classes import ClassModels
 from seplearn.model.model import SeparationModel
 from seplearn.model.reference import Reference
 
-# Factors multiplied for one row and one background row count one each; this many take about a
-# second on one core.
-_MOST_WORK = 300_000_000
-_FEWEST_ROWS, _MOST_ROWS = 100, 1_000
-_BLOCK_ROWS = 100
 _KINDS = ("shapley", "paper")
 
 
@@ -92,7 +88,7 @@ class Importance(Explanation):
 def importance(
     model: Any, *, kind: Literal["shapley"] = ..., gamma: None = ..., background: Any = ...,
     level: float = ..., n_jobs: int | None = ...,
-) -> Importance: ...  # fmt: skip
+) -> Importance | ClassImportance: ...  # fmt: skip
 
 
 @overload
@@ -110,16 +106,18 @@ def importance(
     background: Any = None,
     level: float = 0.9,
     n_jobs: int | None = None,
-) -> Importance | PaperImportance:
+) -> Importance | ClassImportance | PaperImportance:
     """How important every feature is, in the unit of the prediction.
 
     By default the mean absolute Shapley value over the rows of the background, each exact. All
-    stages and main effects count together, so what cancels between them is not counted.
+    stages and main effects count together, so what cancels between them is not counted. Of more
+    than two classes, what moves the log of each probability beside those of the others.
 
     Parameters
     ----------
     model : fitted estimator, ClassView or SeparationModel
-        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``.
+        A fitted estimator, or its ``model_``; for the paper's panels of several classes what its
+        ``for_class`` gives.
     kind : {"shapley", "paper"}
         "paper" gives the paper's panels instead: variances of backbones and tilts, stage by stage
         and summed with the stages' weights. They are no measure of the model as a whole: a sharp
@@ -138,8 +136,8 @@ def importance(
 
     Returns
     -------
-    Importance or PaperImportance
-        For ``kind="paper"`` the second.
+    Importance, ClassImportance or PaperImportance
+        For more than two classes the second, for ``kind="paper"`` the third.
 
     Examples
     --------
@@ -151,15 +149,21 @@ def importance(
     >>> int(explain.importance(model, kind="paper").total_tilt.argmax())
     2
     """
-    subject = Subject.of(model)
     if kind not in _KINDS:
         raise out_of_range("kind", f"one of {_KINDS}", kind)
+    models = getattr(model, "model_", None)
+    are_several = isinstance(models, ClassModels) and kind == "shapley"
+    subject = Subject.of_any(model) if are_several else Subject.of(model)
     level = check_level(level)
     if kind == "paper":
         return paper_importance(subject, 1.0 if gamma is None else gamma, background, level)
     if gamma is not None:
         raise ValueError(f"gamma must come with kind='paper', got {gamma!r} and kind={kind!r}")
-    return mean_sizes(subject, subject.rows(background), level, n_jobs)
+    rows = subject.rows(background)
+    if isinstance(models, ClassModels):
+        labels = model.classes_.tolist()
+        return class_importance_of(models, subject, labels, rows, level, n_jobs)
+    return mean_sizes(subject, rows, level, n_jobs)
 
 
 def mean_sizes(
@@ -167,11 +171,11 @@ def mean_sizes(
 ) -> Importance:
     """Mean absolute Shapley values over rows already binned."""
     own, replicates = (subject.model,), subject.model.replicates
-    used = few_rows(rows, _affordable(own))
+    used = few_rows(rows, affordable_rows(own))
     (values,) = _sizes(own, used, n_jobs)
     bands = None
     if replicates:
-        others = _sizes(replicates, few_rows(rows, _affordable(replicates)), n_jobs)
+        others = _sizes(replicates, few_rows(rows, affordable_rows(replicates)), n_jobs)
         # Replicates vary more from row to row than the model does, so that their sizes are larger;
         # how they differ from each other is what there is to tell.
         bands = np.maximum(values + band_of(list(others - others.mean(axis=0)), level), 0.0)
@@ -187,7 +191,7 @@ def mean_sizes(
 
 def _sizes(models: Sequence[SeparationModel], rows: Reference, n_jobs: int | None) -> FloatArray:
     """Of every model, the mean sizes over rows, which all are compared with."""
-    parts = [slice(k, k + _BLOCK_ROWS) for k in range(0, len(rows.codes), _BLOCK_ROWS)]
+    parts = row_parts(rows)
 
     def size(task: tuple[SeparationModel, slice]) -> FloatArray:
         model, part = task
@@ -198,14 +202,3 @@ def _sizes(models: Sequence[SeparationModel], rows: Reference, n_jobs: int | Non
         sizes = workers.map(size, [(model, part) for model in models for part in parts])
     total: FloatArray = np.array(sizes).reshape(len(models), len(parts), -1).sum(axis=1)
     return total
-
-
-def _affordable(models: Sequence[SeparationModel]) -> int:
-    """How many rows can be compared with as many others in reasonable time."""
-    work = 1
-    for model in models:
-        for stage in model.stages:
-            for branch in stage.active:
-                used = len(branch.features(model.bins))
-                work += used * ((used + 1) // 2)
-    return int(np.clip(math.isqrt(_MOST_WORK // work), _FEWEST_ROWS, _MOST_ROWS))

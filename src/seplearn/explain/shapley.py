@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,6 +22,11 @@ from seplearn.model.reference import Reference
 from seplearn.table.columns import open_table
 
 _BLOCK_ROWS = 256
+_PART_ROWS = 100
+# Factors multiplied for one row and one background row count one each; this many take about a
+# second on one core.
+_MOST_WORK = 300_000_000
+_FEWEST_ROWS, _MOST_ROWS = 100, 1_000
 _TOLD_ROWS = 50
 
 
@@ -165,3 +172,19 @@ def values_at(model: SeparationModel, codes: CodeArray, rows: Reference) -> Floa
             add_shapley_values(here, there, rows.weight, nodes, weights, sign, values)
             out[:, used] += values
     return out
+
+
+def affordable_rows(models: Sequence[SeparationModel]) -> int:
+    """How many rows can be compared with as many others in reasonable time."""
+    work = 1
+    for model in models:
+        for stage in model.stages:
+            for branch in stage.active:
+                used = len(branch.features(model.bins))
+                work += used * ((used + 1) // 2)
+    return int(np.clip(math.isqrt(_MOST_WORK // work), _FEWEST_ROWS, _MOST_ROWS))
+
+
+def row_parts(rows: Reference) -> list[slice]:
+    """Rows by the hundred: what one thread does at a time."""
+    return [slice(k, k + _PART_ROWS) for k in range(0, len(rows.codes), _PART_ROWS)]

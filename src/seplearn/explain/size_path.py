@@ -10,6 +10,7 @@ import numpy as np
 from seplearn._numerals import count
 from seplearn.explain.result import Explanation
 from seplearn.explain.subject import Subject
+from seplearn.model.classes import ClassModels
 from seplearn.model.record import SizePath
 
 
@@ -26,7 +27,8 @@ class SizeChoice(Explanation):
         nothing is gone, one of a single feature is a main effect, and look-alikes are one. The
         average of several starts has the stages of all, look-alikes again told as one.
     of_class : bool
-        Whether that is one class of several, of which each may have got a stage in every round.
+        Whether that is of several classes, or of one of them, of which each may have got a stage
+        in every round.
 
     Examples
     --------
@@ -135,8 +137,8 @@ def size_path(model: Any) -> SizeChoice:
     Parameters
     ----------
     model : fitted estimator, ClassView or SeparationModel
-        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``,
-        whose size was chosen (``early_stopping``).
+        A fitted estimator, or its ``model_``, whose size was chosen (``early_stopping``); of
+        several classes all have one.
 
     Examples
     --------
@@ -146,7 +148,10 @@ def size_path(model: Any) -> SizeChoice:
     >>> [path.main_effects for path in explain.size_path(model).paths]
     [False, True]
     """
-    subject = Subject.of(model)
+    subject = Subject.of_any(model)
+    models = getattr(model, "model_", None)
+    are_several = isinstance(models, ClassModels)
+    own = models.models if isinstance(models, ClassModels) else (subject.model,)
     if not subject.model.size_paths:
         raise ValueError(
             "size_path needs a model whose number of stages was chosen by held-out rows: fit "
@@ -155,8 +160,8 @@ def size_path(model: Any) -> SizeChoice:
         )
     return SizeChoice(
         paths=subject.model.size_paths,
-        n_stages=len(subject.model.stages),
-        of_class=isinstance(getattr(model, "subject", None), Subject),
+        n_stages=sum(len(one.stages) for one in own),
+        of_class=are_several or isinstance(getattr(model, "subject", None), Subject),
         library=subject.schema.library,
         quantity=subject.quantity,
     )

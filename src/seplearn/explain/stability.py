@@ -16,7 +16,7 @@ from seplearn._numerals import count
 from seplearn.explain.result import Explanation
 from seplearn.explain.statements import Statement
 from seplearn.explain.subject import Subject, is_position
-from seplearn.explain.summary import summary
+from seplearn.explain.summary import summary_of_sum
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.model.classes import ClassModels
 from seplearn.table.columns import read_target
@@ -190,14 +190,14 @@ def stability(
             raise ValueError(f"{name} must be None for {type(model).__name__}: its fit has none")
     subject = Subject.of(_viewed(model, label, against))
     rows = _Rows.of(X, y, sample_weight, groups, offset, hasattr(model, "classes_"))
-    said = list(summary(_viewed(model, label, against), background=background).statements)
+    said = list(summary_of_sum(_viewed(model, label, against), background).statements)
     random = np.random.default_rng(random_state)
     held: list[list[set[Statement]]] = [[], []]
     stages: list[list[int]] = [[], []]
     for kind, resampled in enumerate((False, True)):
         for _ in range(n_refits):
             refit = _viewed(rows.fitted(model, random, resampled), label, against)
-            held[kind].append(set(summary(refit, background=background).statements))
+            held[kind].append(set(summary_of_sum(refit, background).statements))
             stages[kind].append(len(Subject.of(refit).model.stages))
     others = [one for one in _by_most(held[0] + held[1]) if one not in said]
     every = [*said, *others]

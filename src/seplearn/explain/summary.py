@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -10,11 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from seplearn.explain.class_summary import ClassSummary, class_summary_of
 from seplearn.explain.dependence import dependence_on
 from seplearn.explain.importance import Importance, mean_sizes
 from seplearn.explain.interactions import Interactions, interactions
 from seplearn.explain.result import Explanation
+from seplearn.explain.sections import in_html, in_lines
 from seplearn.explain.sentences import told
+from seplearn.explain.shape import shown_bins, way_along
 from seplearn.explain.signs import (
     SignChange,
     effect_along,
@@ -27,14 +29,14 @@ from seplearn.explain.signs import (
 )
 from seplearn.explain.size_path import SizeChoice, size_path
 from seplearn.explain.sizes import few_rows
-from seplearn.explain.statements import CALM, COMMON, Statement, statements_of
+from seplearn.explain.statements import COMMON, Statement, statements_of
 from seplearn.explain.subject import Subject
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.model.reading import read_curves, turning_points
+from seplearn.model.classes import ClassModels
+from seplearn.model.reading import read_curves
 from seplearn.model.reference import Reference
 from seplearn.table.binning import Axis
 
-_OUTERMOST = 0.01  # of the rows at either end, where a curve is a guess
 _SMALLEST_SHARE = 0.01  # of all importance: who has less takes no part in what is told of turns
 _SMALLEST_PART = 0.05  # of a feature's variance, for it to act together with others
 _FEWEST_TURNED = 0.05  # of the rows
@@ -206,23 +208,11 @@ class Summary(Explanation):
         return statements_of(self)
 
     def __str__(self) -> str:
-        parts = []
-        for heading, sentences in self.sections:
-            lines = [f"- {line}" for line in sentences] if heading else list(sentences)
-            parts.append("\n".join([f"{heading}:", *lines] if heading else lines))
-        return "\n\n".join(parts)
+        return in_lines(self.sections)
 
     def _words_html(self) -> str:
         """The sentences, below their headings."""
-        parts = []
-        for heading, sentences in self.sections:
-            told = [html.escape(sentence) for sentence in sentences]
-            if heading:
-                parts.append(f"<p><b>{html.escape(heading)}</b></p>")
-                parts.append("<ul>" + "".join(f"<li>{one}</li>" for one in told) + "</ul>")
-            else:
-                parts += [f"<p>{one}</p>" for one in told]
-        return "<div>" + "".join(parts) + "</div>"
+        return in_html(self.sections)
 
     def _figure_html(self) -> str:
         """The bars alone: the sentences are in words already."""
@@ -267,7 +257,7 @@ def _flips(change: SignChange | None) -> str:
     return "" if change is None else ", ".join(f"{flip.at:.6g}" for flip in change.flips)
 
 
-def summary(model: Any, *, background: Any = None) -> Summary:
+def summary(model: Any, *, background: Any = None) -> Summary | ClassSummary:
     """What the model says as a whole, in sentences, each computed from exact effects.
 
     What moves the prediction and by how much, what acts together, where the prediction changes its
@@ -283,10 +273,13 @@ def summary(model: Any, *, background: Any = None) -> Summary:
     effect, as another feature is moved. It is told only of a feature whose effect is, by 85 % of
     its squares, a multiple of one curve in every row: else rows have different curves.
 
+    Of more than two classes what tells them apart is said in mean probabilities, of all of them
+    at once; all this of the score of one, or of the log-odds of two, for what ``for_class`` gives.
+
     Parameters
     ----------
     model : fitted estimator, ClassView or SeparationModel
-        A fitted estimator (of several classes what its ``for_class`` gives), or its ``model_``.
+        A fitted estimator, or its ``model_``.
     background : table, optional
         Rows to average over. By default the reference rows kept in the model. Signs are looked at
         over 1000 of them at most, turns for the twelve most important features, and who turns an
@@ -301,6 +294,14 @@ def summary(model: Any, *, background: Any = None) -> Summary:
     >>> summary.features[0].name
     'area'
     """
+    models = getattr(model, "model_", None)
+    if isinstance(models, ClassModels):
+        return class_summary_of(model, models, background)
+    return summary_of_sum(model, background)
+
+
+def summary_of_sum(model: Any, background: Any = None) -> Summary:
+    """The summary of a model of one sum."""
     subject = Subject.of(model)
     rows = subject.rows(background)
     fitted, provenance = subject.model, getattr(model, "provenance_", None)
@@ -362,7 +363,7 @@ def summaries_of(
     ][:_MOST_TURNED]
     found = []
     for j in told:
-        name, bins = subject.names[j], _shown_bins(subject, j)
+        name, bins = subject.names[j], shown_bins(model.bins, j)
         turned: dict[str, Any] = {}
         if j in together:
             turned = _turns(subject, rows, j, together)
@@ -394,7 +395,7 @@ def _turns(subject: Subject, rows: Reference, j: int, others: list[int]) -> dict
     common = effect.common_part(shape)
     if common < COMMON:
         return {"common": common}
-    way = _way(shape[_shown_bins(subject, j)]) if not model.bins.is_categorical[j] else ""
+    way = way_along(shape[shown_bins(model.bins, j)]) if not model.bins.is_categorical[j] else ""
     found = {"turned": turned, "way": way, "idle": idle, "common": common}
     if turned < _FEWEST_TURNED:
         return found
@@ -405,28 +406,3 @@ def _turns(subject: Subject, rows: Reference, j: int, others: list[int]) -> dict
         if k != j
     ]
     return found | {"turned_by": tuple(change for change in changes if change is not None)}
-
-
-def _way(curve: FloatArray) -> str:
-    if turning_points(curve, CALM) or curve[0] == curve[-1]:
-        return ""
-    return "rises" if curve[-1] > curve[0] else "falls"
-
-
-def _shown_bins(subject: Subject, j: int) -> IntArray:
-    """The bins with rows; of numbers, those between the outermost rows, missing values left out.
-
-    All of them where there would be nothing to compare otherwise.
-    """
-    bins = subject.model.bins
-    frequencies = bins.frequencies[bins.axis(j)]
-    if bins.is_categorical[j]:
-        return np.flatnonzero(frequencies > 0)
-    ordered = frequencies[: int(bins.n_ordered[j])]
-    below = np.cumsum(ordered)
-    whole = float(below[-1]) if len(below) else 0.0
-    inside = (below > _OUTERMOST * whole) & (below - ordered < (1.0 - _OUTERMOST) * whole)
-    chosen = np.flatnonzero(inside & (ordered > 0))
-    if len(chosen) < 2:  # a rare flag is set in fewer rows than are left out
-        chosen = np.flatnonzero(ordered > 0)
-    return chosen if len(chosen) > 1 else np.flatnonzero(frequencies > 0)

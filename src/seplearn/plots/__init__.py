@@ -6,6 +6,7 @@ new figure; none touches pyplot or its settings. ``explanation.plot(...)`` calls
 
 from seplearn.plots.bags import plot_bags
 from seplearn.plots.card import plot_card
+from seplearn.plots.class_importance import plot_class_importance
 from seplearn.plots.class_response import plot_class_response
 from seplearn.plots.compare import plot_comparison
 from seplearn.plots.counterfactual import plot_counterfactual
@@ -41,6 +42,7 @@ __all__ = [
     "plot_bags",
     "plot_calibration",
     "plot_card",
+    "plot_class_importance",
     "plot_class_response",
     "plot_comparison",
     "plot_confusion",

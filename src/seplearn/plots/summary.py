@@ -5,22 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from seplearn.explain.axes import folded
+from seplearn.explain.class_summary import ClassSummary
 from seplearn.explain.summary import Summary
 from seplearn.plots.bars import bars
+from seplearn.plots.class_importance import draw_importance
 from seplearn.plots.style import TOTAL, as_drawn, panels, unit_of
 
 _LETTERS = 112  # on a line of the text
 _LINE = 0.165  # inches
 
 
-def plot_summary(summary: Summary, ax: Any = None, *, max_features: int = 12) -> Any:
+def plot_summary(summary: Summary | ClassSummary, ax: Any = None, *, max_features: int = 12) -> Any:
     """Draw the importance of features beside what the model says in sentences.
 
     Parameters
     ----------
-    summary : Summary
+    summary : Summary or ClassSummary
         What :func:`seplearn.explain.summary` returns.
     ax : Axes, optional
         Its place is taken by the two panels; without it there is a new figure.
@@ -37,14 +40,15 @@ def plot_summary(summary: Summary, ax: Any = None, *, max_features: int = 12) ->
     2
     """
     lines = _lines(summary)
-    features = summary.features[: max(1, max_features)]
-    height = max(1.2 + 0.24 * max(len(features), 4), 0.5 + _LINE * len(lines))
+    n_bars = min(len(summary.features), max(1, max_features))
+    height = max(1.2 + 0.24 * max(n_bars, 4), 0.5 + _LINE * len(lines))
     axes, shown = panels(ax, 1, 2, (12.0, height), width_ratios=(1.0, 2.0))
     left, right = axes[0]
-    sizes = np.array([one.importance for one in features])
-    bars(left, [one.name for one in features], sizes, color=TOTAL, title="importance")
-    left.set_ylim(max(len(features), 4, 0.7 * len(lines) / 2) - 0.5, -0.5)
-    left.set_xlabel(f"mean |Shapley value|, {unit_of(summary.quantity)}", fontsize=9)
+    if isinstance(summary, ClassSummary):
+        draw_importance(left, summary.importance, n_bars)
+    else:
+        _draw_bars(left, summary, n_bars)
+    left.set_ylim(max(n_bars, 4, 0.7 * len(lines) / 2) - 0.5, -0.5)
     right.set_axis_off()
     text = as_drawn("\n".join(lines))
     words = right.text(
@@ -54,7 +58,14 @@ def plot_summary(summary: Summary, ax: Any = None, *, max_features: int = 12) ->
     return shown
 
 
-def _lines(summary: Summary) -> list[str]:
+def _draw_bars(ax: Axes, summary: Summary, n_bars: int) -> None:
+    features = summary.features[:n_bars]
+    sizes = np.array([one.importance for one in features])
+    bars(ax, [one.name for one in features], sizes, color=TOTAL, title="importance")
+    ax.set_xlabel(f"mean |Shapley value|, {unit_of(summary.quantity)}", fontsize=9)
+
+
+def _lines(summary: Summary | ClassSummary) -> list[str]:
     lines: list[str] = []
     for heading, sentences in summary.sections:
         lines += [""] * bool(lines) + [f"{heading}:"] * bool(heading)

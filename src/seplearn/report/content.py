@@ -15,6 +15,7 @@ from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.class_view import ClassView
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.explain.subject import Subject
+from seplearn.explain.summary import summary_of_sum
 from seplearn.export.describe import describe_feature, describe_stage
 from seplearn.kernels.arrays import FloatArray
 from seplearn.losses.links import class_shares
@@ -228,7 +229,7 @@ def _explained(view: _Sum, background: Reference | None) -> dict[str, Any]:
     if background is None:
         return dict.fromkeys(("summary", "roles", "effect_roles", "matters", "pairs", "cards"))
     roles = explain.roles(view, background=background)
-    summary = explain.summary(view, background=background)
+    summary = summary_of_sum(view, background)
     together = summary.interactions
     paper = explain.importance(view, kind="paper", background=background)
     first, second = np.triu_indices(len(together.names), 1)
