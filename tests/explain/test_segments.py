@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from seplearn import SepALSRegressor, TSLClassifier, TSLRegressor, explain
+from seplearn.report.trust import page_segments
 from tests.cli.conftest import run
 
 
@@ -133,13 +134,76 @@ def test_what_cannot_be_divided_is_refused(model):
         explain.segments(model, X, y, by=np.arange(59))
     with pytest.raises(ValueError, match="by must have one value per row, got shape"):
         explain.segments(model, X, y, by=np.zeros((60, 2)))
-    with pytest.raises(
-        TypeError, match="model must be a fitted estimator of numbers or two classes"
-    ):
+    with pytest.raises(TypeError, match="model must be a fitted estimator, got"):
         explain.segments(model.model_, X.to_numpy(), y)
-    three = TSLClassifier(n_stages=1, early_stopping=False).fit(X, np.digitize(y, [-1, 1]))
-    with pytest.raises(ValueError, match="numbers or two classes, got one of more classes"):
-        explain.segments(three, X, y)
+    with pytest.raises(ValueError, match="label must be None for a model that is not of several"):
+        explain.segments(model, X, y, label="b")
+
+
+@pytest.fixture(scope="module")
+def three():
+    X, y = table(400, 0)
+    labels = np.array(["low", "middle", "high"])[np.digitize(y, [-0.5, 0.5])]
+    return TSLClassifier(n_stages=1, early_stopping=False, random_state=0).fit(X, labels), labels
+
+
+def test_of_several_classes_the_likeliest_is_told_of(three):
+    model, _ = three
+    X, y = table(300, 1)
+    labels = np.array(["low", "middle", "high"])[np.digitize(y, [-0.5, 0.5])]
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 300)
+    found = explain.segments(model, X, labels, weight, by="level")
+    assert found.measure == "log-loss"
+    assert found.is_of_likeliest
+    share = model.predict_proba(X)
+    number = np.searchsorted(model.classes_, labels)
+    loss = -np.log(share[np.arange(300), number])
+    assert found.overall == pytest.approx(np.average(loss, weights=weight))
+    for k, level in enumerate(found.segments):
+        own = (X["level"] == level).to_numpy()
+        right = share.argmax(axis=1) == number
+        means = [np.average(v[own], weights=weight[own]) for v in (loss, share.max(axis=1), right)]
+        told = [found.error[k], found.prediction[k], found.outcome[k]]
+        np.testing.assert_allclose(told, means)
+        assert found.residual[k] == pytest.approx(means[2] - means[1])
+        assert found.residual_lower[k] < found.residual[k] < found.residual_upper[k]
+    title = found.plot().axes[1].get_title()
+    assert title == "share right minus mean certainty"
+
+
+def test_one_of_several_classes_is_beside_all_others(three):
+    model, labels = three
+    X, _ = table(400, 0)
+    found = explain.segments(model, X, labels, by="level", label="high")
+    assert not found.is_of_likeliest
+    share, is_high = model.predict_proba(X)[:, 0], labels == "high"
+    loss = -np.log(np.where(is_high, share, 1.0 - share))
+    assert found.overall == pytest.approx(loss.mean())
+    for k, level in enumerate(found.segments):
+        own = (X["level"] == level).to_numpy()
+        np.testing.assert_allclose(
+            [found.error[k], found.prediction[k], found.outcome[k]],
+            [loss[own].mean(), share[own].mean(), is_high[own].mean()],
+        )
+    with pytest.raises(ValueError, match="label must be one of the classes"):
+        explain.segments(model, X, labels, label="huge")
+
+
+def test_the_command_and_the_page_tell_of_several_classes(three, tmp_path):
+    model, labels = three
+    X, _ = table(400, 0)
+    path, rows = tmp_path / "m.tsl", tmp_path / "t.csv"
+    model.save(path)
+    X.assign(y=labels, group=np.where(np.arange(400) % 3, "a", "b")).to_csv(rows, index=False)
+    done = run("evaluate", path, rows, "--target", "y", "--by", "group")
+    assert done.exit_code == 0, done.output
+    assert "certainty" in done.stdout
+    of_high = run("evaluate", path, rows, "--target", "y", "--by", "group", "--class", "high")
+    assert "certainty" not in of_high.stdout
+    assert "predicted" in of_high.stdout
+    content = page_segments(model, X, labels, None, "level")
+    assert content["worst"]["is_of_likeliest"]
+    assert len(content["groups"]["parts"]) == X["level"].nunique()
 
 
 def test_the_command_tells_of_groups(model, tmp_path):

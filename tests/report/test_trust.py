@@ -94,13 +94,17 @@ def test_bad_arguments_are_refused(model, arguments, kind, message):
         report.report_html(model, table(50, 3)[2], **arguments)
 
 
-def test_several_classes_have_no_groups():
+def test_several_classes_have_parts_and_groups():
     X, y, known = table(200, 4)
     three = np.digitize(y, [-2.0, 1.0])
     model = TSLClassifier(**QUICK).fit(X, three)
-    assert content(report.report_html(model, X, three))["segments"]["worst"] is None
-    with pytest.raises(ValueError, match="by must be None for a model of more than two classes"):
-        report.report_html(model, known, three, by="group")
+    told = content(report.report_html(model, known, three, by="group"))["segments"]
+    assert told["worst"]["is_of_likeliest"]
+    assert told["worst"]["measure"] == "log-loss"
+    expected = explain.segments(model, known, three, by="group")
+    assert [part["segment"] for part in told["groups"]["parts"]] == list(expected.segments)
+    found = [part["outcome"] for part in told["groups"]["parts"]]
+    np.testing.assert_allclose(found, expected.outcome, rtol=1e-3)
 
 
 def test_the_command_takes_a_column_too(model, tmp_path):

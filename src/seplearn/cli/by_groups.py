@@ -22,10 +22,14 @@ from seplearn.model.evaluation import Confusion, confusion_at
 _MOST_SHOWN = 50
 
 
-def by_groups(estimator: SeparationEstimator, rows: Outcomes, by: str) -> Segments:
+def by_groups(
+    estimator: SeparationEstimator, rows: Outcomes, by: str, label: Any = None
+) -> Segments:
     """Errors in the groups of a column; a feature of the model is read as the model reads it."""
-    features = with_column(rows, by)
-    return explain.segments(estimator, features, rows.y, rows.weight, by=by, offset=rows.offset)
+    return explain.segments(
+        estimator, with_column(rows, by), rows.y, rows.weight,
+        by=by, offset=rows.offset, label=label,
+    )  # fmt: skip
 
 
 def confusion_of(
@@ -84,10 +88,17 @@ def groups_text(groups: Segments) -> str:
         ]
         for k in shown
     ]
+    words = ("predicted", "not above" if groups.outcome_is_share else "actual")
+    if groups.is_of_likeliest:
+        words = ("certainty", "right")
     head = (
-        shortened(groups.features[0], 28), "rows", groups.measure, "90 % band", "predicted",
-        "not above" if groups.outcome_is_share else "actual", "off by",
-    )  # fmt: skip
+        shortened(groups.features[0], 28),
+        "rows",
+        groups.measure,
+        "90 % band",
+        *words,
+        "off by",
+    )
     rest = len(groups.rows) - len(rows)
     more = f"\nand {count(rest, 'other group')}, all of them in --json" if rest else ""
     return text_table(head, rows, right=(1, 2, 3, 4, 5, 6)) + more

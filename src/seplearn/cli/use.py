@@ -21,7 +21,13 @@ from seplearn.cli.by_groups import (
     with_column,
 )
 from seplearn.cli.cells import missing_option
-from seplearn.cli.classes import against_option, class_option, class_views, of_several
+from seplearn.cli.classes import (
+    against_option,
+    class_option,
+    class_views,
+    known_label,
+    of_several,
+)
 from seplearn.cli.lines import printable, say, say_json
 from seplearn.cli.model_rows import (
     Outcomes,
@@ -67,7 +73,8 @@ from seplearn.report import write_report
     "--by",
     metavar="COLUMN",
     help="Tell the error, mean prediction and mean outcome of each group of this column too, which "
-    "the model need not know; of two classes also how often each is called. Not for more classes.",
+    "the model need not know; of two classes also how often each is called, of more how often the "
+    "likeliest is right.",
 )
 @click.option(
     "--threshold",
@@ -95,9 +102,6 @@ def evaluate(
     if name is None:
         raise ValueError("--target must name the column with the outcomes: the model knows none")
     class_views(estimator, label)  # raises for a class that the model has not
-    if by is not None and of_several(estimator) is not None:
-        n_classes = len(estimator.classes_)
-        raise ValueError(f"--by is for numbers, counts and two classes, got {n_classes} classes")
     if threshold is not None and len(getattr(estimator, "classes_", ())) != 2:
         raise ValueError("--threshold is for models of two classes")
     added = offset_column(estimator, offset, without_offset)
@@ -105,7 +109,9 @@ def evaluate(
     result = estimator.evaluate(rows.features, rows.y, rows.weight, offset=rows.offset)
     cut = 0.5 if threshold is None else threshold
     confusion = confusion_of(estimator, rows, cut)
-    groups = None if by is None else by_groups(estimator, rows, by)
+    several = of_several(estimator)
+    own = None if several is None or label is None else known_label(several, "--class", label)
+    groups = None if by is None else by_groups(estimator, rows, by, own)
     calls = None if by is None else calls_by_groups(estimator, rows, by, cut)
     if as_json:
         more = {} if groups is None else {"groups": groups_as_json(groups)}
@@ -116,6 +122,8 @@ def evaluate(
     say(f"{printable(name)}: {result}\n")
     if isinstance(result, ClassEvaluation):
         _say_class_evaluation(estimator, result, label)
+        if groups is not None:
+            say(f"\n{groups_text(groups)}")
         return
     is_rate = added is not None and added.is_exposure
     measure = "predicted rate" if is_rate else Subject.of(estimator).response

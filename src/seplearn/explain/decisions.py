@@ -191,7 +191,9 @@ def decisions(
     model._warn_without_offset(offset)
     outcomes = np.zeros(open_table(X).n_rows) if y is None else model._outcomes(y)
     found = divided(subject, X, outcomes, sample_weight, by, offset)
-    own = found.sums if found.rows.offset is None else found.sums + found.rows.offset
+    own = subject.model.predict(found.codes)
+    if found.rows.offset is not None:
+        own = own + found.rows.offset
     is_second = label is None or labels.index(label) == 1
     called = (subject.model.link.inverse(own) > threshold) == is_second
     actual = None if y is None else (found.rows.y == 1.0) == is_second

@@ -10,7 +10,7 @@ import numpy as np
 from seplearn._errors import did_you_mean
 from seplearn.explain.groups import Groups, bin_groups
 from seplearn.explain.subject import Subject
-from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
+from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from seplearn.table.binning import bin_table
 from seplearn.table.columns import Table, open_table, read_target, target_name
 from seplearn.table.training import TrainingRows, known_rows, rows_with_target
@@ -28,10 +28,10 @@ class Parts(NamedTuple):
 
 
 class Divided(NamedTuple):
-    """Rows that count, the model's sums of them, and the parts that they are in."""
+    """Rows that count, their bins, and the parts that they are in."""
 
     rows: TrainingRows
-    sums: FloatArray
+    codes: CodeArray
     parts: list[Parts]
 
 
@@ -52,7 +52,7 @@ def divided(
     else:
         kept = _kept_rows(known, sample_weight)
         parts = [_of_values(values[1], values[0], kept, table.n_rows)]
-    return Divided(rows, subject.model.predict(codes), parts)
+    return Divided(rows, codes, parts)
 
 
 def _of_feature(subject: Subject, codes: Any, j: int) -> Parts:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import logsumexp
 
 from seplearn._errors import wrong_type
 from seplearn.explain.parts import Parts, divided
@@ -21,6 +22,8 @@ from seplearn.losses.base import (
     rows_counted,
     weighted_mean,
 )
+from seplearn.losses.links import class_shares
+from seplearn.losses.log_loss import ClassLogLoss, LogLoss
 from seplearn.losses.quantile import Quantile
 from seplearn.model.classes import ClassModels
 from seplearn.table.training import TrainingRows
@@ -59,8 +62,11 @@ class Segments(Explanation):
         predictions are too low. A 90 % band.
     prediction, outcome : array
         The means of both; of a classifier of the probability of the second class, and how often it
-        occurs; of a quantile the mean prediction, and the share of outcomes not above theirs,
-        which should be that quantile.
+        occurs (of several classes of the likeliest one, and how often it is right); of a quantile
+        the mean prediction, and the share of outcomes not above theirs, which should be that
+        quantile.
+    is_of_likeliest : bool
+        Whether that is how probable the likeliest of several classes is, and how often it is right.
 
     Examples
     --------
@@ -89,6 +95,7 @@ class Segments(Explanation):
     residual_upper: FloatArray
     prediction: FloatArray
     outcome: FloatArray
+    is_of_likeliest: bool = False
 
     @property
     def outcome_is_share(self) -> bool:
@@ -114,13 +121,24 @@ class Segments(Explanation):
 
 
 def segments(
-    model: Any, X: Any, y: Any, sample_weight: Any = None, *, by: Any = None, offset: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    by: Any = None,
+    offset: Any = None,
+    label: Any = None,
 ) -> Segments:
     """Errors and mean residuals in parts of the rows: where a model is bad, and for whom.
 
+    Of more than two classes the error is the log-loss of all of them; the prediction is how
+    probable the likeliest class is, and the outcome how often it is right. Where the residual is
+    below zero the model is too certain.
+
     Parameters
     ----------
-    model : TSLRegressor, SepALSRegressor, or TSLClassifier of two classes
+    model : TSLRegressor, SepALSRegressor or TSLClassifier
         A fitted estimator.
     X : table
         Rows that the model was not fitted to; errors on training rows say little.
@@ -133,6 +151,8 @@ def segments(
         Without it they are those of every feature of the model that varies.
     offset : array-like of shape (n,), optional
         As in ``predict``.
+    label : a class, optional
+        Of more than two classes: the one that is told of, beside all others together.
 
     Examples
     --------
@@ -144,17 +164,24 @@ def segments(
     >>> set(by_district.segments) == set(unseen["district"])
     True
     """
-    if isinstance(getattr(model, "model_", None), ClassModels):
-        raise ValueError(
-            "model must predict numbers or two classes, got one of more classes; evaluate tells "
-            "how well each is predicted"
-        )
-    subject = Subject.of(model)
+    subject = Subject.of_any(model)
     if not hasattr(model, "_loss"):
-        raise wrong_type("model", "a fitted estimator of numbers or two classes", model)
+        raise wrong_type("model", "a fitted estimator", model)
+    models = model.model_
+    if label is not None and not isinstance(models, ClassModels):
+        raise ValueError(
+            f"label must be None for a model that is not of several classes, got {label!r}"
+        )
+    k = None if label is None else model._number_of("label", label)
     model._warn_without_offset(offset)
     found = divided(subject, X, model._outcomes(y), sample_weight, by, offset)
-    measured = _Measured.of(found.rows, found.sums, model._loss)
+    sums = models.predict(found.codes)
+    if isinstance(models, ClassModels):
+        measured = (
+            _of_all_classes(found.rows, sums) if k is None else _of_class(found.rows, sums, k)
+        )
+    else:
+        measured = _Measured.of(found.rows, sums, model._loss)
     return measured.told(found.parts, subject.schema.library)
 
 
@@ -167,7 +194,8 @@ class _Measured:
     weight: FloatArray
     losses: FloatArray
     loss: Loss
-    unit: float  # of errors that are squared: squares of large outcomes overflow
+    unit: float = 1.0  # of errors that are squared: squares of large outcomes overflow
+    is_of_likeliest: bool = False
 
     @staticmethod
     def of(rows: TrainingRows, sums: FloatArray, loss: Loss) -> _Measured:
@@ -208,6 +236,7 @@ class _Measured:
             features=tuple(columns["features"]),
             segments=tuple(columns["segments"]),
             **numbers,
+            is_of_likeliest=self.is_of_likeliest,
             library=library,
         )
 
@@ -245,6 +274,21 @@ class _Measured:
 
     def _in_unit(self, loss: float) -> float:
         return self.unit * math.sqrt(loss) if self.measure == _RMSE else loss
+
+
+def _of_all_classes(rows: TrainingRows, sums: FloatArray) -> _Measured:
+    """The log-loss of several classes, and whether the likeliest is right."""
+    is_right = (sums.argmax(axis=1) == rows.y).astype(np.float64)
+    certainty = class_shares(sums).max(axis=1)
+    losses = ClassLogLoss().of_rows(rows.y, sums)
+    return _Measured(is_right, certainty, rows.weight, losses, LogLoss(), is_of_likeliest=True)
+
+
+def _of_class(rows: TrainingRows, sums: FloatArray, k: int) -> _Measured:
+    """One class beside all others together: its log-odds are a sum like that of two classes."""
+    others = logsumexp(np.delete(sums, k, axis=1), axis=1)
+    of_one = rows._replace(y=(rows.y == k).astype(np.float64))
+    return _Measured.of(of_one, sums[:, k] - others, LogLoss())
 
 
 _WORDS = ("features", "segments")

@@ -39,7 +39,11 @@ def plot_segments(segments: Segments, ax: Any = None, *, max_segments: int = 20)
         f"{feature}: {part}"
         for feature, part in zip(segments.features[:n], segments.segments[:n], strict=True)
     ]
-    at = np.arange(n)
+    at, off = np.arange(n), "mean of outcome minus prediction"
+    if segments.is_of_likeliest:
+        off = "share right minus mean certainty"
+    elif segments.outcome_is_share:
+        off = "quantile of outcome minus prediction"
     for panel, centre, low, high, everywhere, colour, title in (
         (
             left, segments.error, segments.error_lower, segments.error_upper, segments.overall,
@@ -47,7 +51,7 @@ def plot_segments(segments: Segments, ax: Any = None, *, max_segments: int = 20)
         ),
         (
             right, segments.residual, segments.residual_lower, segments.residual_upper, 0.0, TILT,
-            f"{'quantile' if segments.outcome_is_share else 'mean'} of outcome minus prediction",
+            off,
         ),
     ):  # fmt: skip
         panel.axvline(everywhere, color=GRID, linewidth=1.0, zorder=0)

@@ -10,7 +10,6 @@ from seplearn._errors import wrong_type
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.explain.segments import Segments
 from seplearn.explain.stability import Stability
-from seplearn.model.classes import ClassModels
 
 _MOST_PARTS = 10
 _MOST_GROUPS = 50
@@ -33,14 +32,7 @@ def check_trust(y: Any, by: Any, stability: Any) -> None:
 def page_segments(
     model: SeparationEstimator, X: Any, y: Any, offset: Any, by: Any
 ) -> dict[str, Any]:
-    """Where errors are largest, and the groups of a column; nothing of several classes."""
-    if isinstance(model.model_, ClassModels):
-        if by is not None:
-            raise ValueError(
-                "by must be None for a model of more than two classes, whose errors are told for "
-                f"every class, got {by!r}"
-            )
-        return {"worst": None, "groups": None}
+    """Where errors are largest, and the groups of a column."""
     groups = None if by is None else explain.segments(model, X, y, by=by, offset=offset)
     worst = explain.segments(model, X, y, offset=offset)
     return {
@@ -57,6 +49,7 @@ def _told(parts: Segments, most: int) -> dict[str, Any]:
         "n_rows": parts.n_rows,
         "n_parts": len(parts.rows),
         "outcome_is_share": parts.outcome_is_share,
+        "is_of_likeliest": parts.is_of_likeliest,
         "parts": [
             {
                 "feature": parts.features[k],

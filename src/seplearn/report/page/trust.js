@@ -6,9 +6,11 @@ const between = (low, high, text) => (low === null ? "" : `${minus(text(low))} t
 function partsTable(told, isOfGroups) {
   const mean = (value) => (value === null ? "" : minus(showResponse(value)));
   const outcome = told.outcome_is_share ? percent : mean;
+  const means = told.is_of_likeliest ? ["mean certainty", "share right"]
+    : ["mean prediction", told.outcome_is_share ? "outcomes not above" : "mean outcome"];
   const head = [isOfGroups ? cut(told.parts[0].feature, 60) : "rows with", "rows", told.measure, "90 % band",
-    ...(isOfGroups ? ["mean prediction", told.outcome_is_share ? "outcomes not above" : "mean outcome"] : []),
-    "outcome minus prediction", "90 % band"];
+    ...(isOfGroups ? means : []),
+    told.is_of_likeliest ? "share right minus certainty" : "outcome minus prediction", "90 % band"];
   return el("div", { class: "wide-table" }, el("table", { class: "counts parts" },
     el("thead", {}, el("tr", {}, head.map((text) => el("th", { scope: "col" }, text)))),
     el("tbody", {}, told.parts.map((part) => el("tr", {},
@@ -33,8 +35,10 @@ function tellParts() {
   if (worst) {
     parts.push(el("h3", {}, "Where is it worst?"), partsTable(worst, false),
       el("p", { class: "note" }, `Of ${plural(worst.n_parts, "part")} of single features the ${worst.parts.length} with the largest `
-        + `errors, by the lower end of the band; over all ${plural(worst.n_rows, "row")} it is ${showError(worst.overall)}. Outcome minus prediction is above zero `
-        + "where predictions are too low. Of ten bands one misses by chance."));
+        + `errors, by the lower end of the band; over all ${plural(worst.n_rows, "row")} it is ${showError(worst.overall)}. `
+        + (worst.is_of_likeliest ? "Certainty is the probability of the likeliest class: where it is right less often, the model is too certain."
+          : "Outcome minus prediction is above zero where predictions are too low.")
+        + " Of ten bands one misses by chance."));
   }
   return parts;
 }
