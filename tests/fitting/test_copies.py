@@ -167,6 +167,15 @@ def test_copies_of_classes_are_held_out_together_with_their_share_of_each():
     assert sum(map(len, every)) == 700
 
 
+def test_a_fit_that_is_told_of_says_so(capsys):
+    X, _, y, _ = curve_and_product(200, seed=0)
+    options = {"n_stages": 1, "early_stopping": False, "verbose": True}
+    TSLRegressor(**options).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
+    assert "nothing more certain: 600 rows count for 200" in capsys.readouterr().err
+    TSLRegressor(**options).fit(X, y)
+    assert "certain" not in capsys.readouterr().err
+
+
 def test_the_order_of_copies_does_not_matter():
     X, y = datasets.rents(400, random_state=0)
     rng = np.random.default_rng(0)

@@ -154,5 +154,11 @@ def fit_model(
         return fit_stagewise(data.loaded, options, seed, workers, progress)
     if options.n_bootstrap > 0:
         data = data.loaded
-    data, validation = without_copies(data, validation)
+    given = data
+    data, validation = without_copies(given, validation)
+    if data is not given:
+        progress.say(
+            f"copies and weights make nothing more certain: {given.n_rows:,} rows count for "
+            f"{data.mass:,.0f}"
+        )
     return fit_joint(data, options, validation, seed, workers, progress)
