@@ -17,6 +17,9 @@ from seplearn.fitting.copies import without_copies
 from seplearn.fitting.options import TrainingData
 from seplearn.fitting.parts import Validation
 from seplearn.fitting.selection import held_out_parts
+from seplearn.losses import SquaredError
+from seplearn.losses.log_loss import LogLoss
+from seplearn.losses.power import Poisson
 from seplearn.table.binning import bin_table
 from seplearn.table.columns import open_table
 
@@ -30,7 +33,7 @@ def training_data(X, y, weight=None, offset=None):
 
 
 def weighed(data):
-    found, validation = without_copies(data, Validation(chooses=True))
+    found, validation = without_copies(data, Validation(chooses=True), SquaredError())
     assert isinstance(found, TrainingData)
     return found.weight, validation.copies
 
@@ -43,12 +46,26 @@ def curve_and_product(n_rows, seed):
 
 
 def naive_share(table, weight):
-    """What a row tells of what its weight says, counted row by row."""
-    told = {}
-    for row, own in zip(map(tuple, table), weight, strict=True):
+    """What a row tells of what its weight says, counted row by row; None where rows are rows."""
+    told, copies = {}, {}
+    for row, own in zip(map(tuple, table.tolist()), weight, strict=True):
         told[row] = told.get(row, 0.0) + own
-    most = 10 * sum(weight) / len(told)
-    return min(1.0, sum(weight) / sum(own * min(own, most) for own in told.values()))
+        copies[row] = copies.get(row, 0) + 1
+    are_weighed = min(weight) < max(weight) or sum(weight) > len(weight)
+    targets = {row[0] for row in told}
+    of_cell = {row[1:]: {other[0] for other in told if other[1:] == row[1:]} for row in told}
+    by_target = len(targets) >= 0.95 * len(told)
+    clumps = sorted(told, key=told.__getitem__)[-5:]
+    kept = [r for r in told if r not in clumps and (by_target or len(of_cell[r[1:]]) == 1)]
+    if len(kept) <= max(50, 0.5 * len(told)):
+        return None
+    if not are_weighed and len(kept) > 0.8 * sum(copies[row] for row in kept):
+        return None
+    for column in range(table.shape[1]):
+        others = {row[:column] + row[column + 1 :] for row in kept}
+        if not by_target and len(others) < 0.95 * len(kept):
+            return None
+    return min(1.0, sum(told[row] for row in kept) / sum(told[row] ** 2 for row in kept))
 
 
 @given(st.data())
@@ -70,16 +87,10 @@ def test_weights_sum_to_what_different_rows_tell(data):
     given_offset = offset if data.draw(st.booleans()) else None
     table = np.column_stack([y[picked], X[picked]] + ([] if given_offset is None else [offset]))
     found, numbers = weighed(training_data(X[picked], y[picked], weight, given_offset))
-    different = np.unique(table, axis=0)
-    kept = [np.delete(different, j, axis=1) for j in range(table.shape[1])]
-    least = 0.95 * len(different)
-    are_copies = len(np.unique(different[:, 0])) >= least
-    are_copies |= all(len(np.unique(own, axis=0)) >= least for own in kept)
-    share_told = 1.0 if weight.sum() > len(picked) else 0.8
-    are_copies &= 50 < len(different) <= share_told * len(picked)
-    share = naive_share(table, weight) if are_copies else 1.0
-    np.testing.assert_allclose(found, share * weight, rtol=1e-12)
-    assert (numbers is not None) == (are_copies and len(different) < len(picked))
+    share = naive_share(table, weight)
+    np.testing.assert_allclose(found, (1.0 if share is None else share) * weight, rtol=1e-12)
+    are_there_twice = len(np.unique(table, axis=0)) < len(picked)
+    assert (numbers is not None) == (share is not None and are_there_twice)
 
 
 WAYS = ["bootstrap", "five of each", "weights", "means of so many", "bins of many rows"]
@@ -116,25 +127,66 @@ def test_rows_that_were_seen_more_than_once_are_rows():
     y = (rng.random(2000) < 0.1 + 0.1 * X[:, 0]).astype(float)
     assert len(np.unique(np.column_stack([X, y]), axis=0)) > copies._FEW_ROWS
     given = training_data(X, y)
-    assert without_copies(given, Validation())[0] is given
+    assert without_copies(given, Validation(), SquaredError())[0] is given
     times = rng.integers(1, 9, 2000).astype(float)
     given = training_data(X, y, times)
-    assert without_copies(given, Validation())[0] is given
+    assert without_copies(given, Validation(), SquaredError())[0] is given
 
 
 def test_few_copies_are_left_as_they_are():
     X, _, y, _ = curve_and_product(400, seed=0)
-    for n_copies, told in ((99, True), (101, False)):
+    for n_copies, told in ((95, True), (112, False)):
         picked = np.r_[np.arange(400), np.arange(n_copies)]
         given = training_data(X[picked], y[picked])
-        assert (without_copies(given, Validation())[0] is given) == told
+        assert (without_copies(given, Validation(), SquaredError())[0] is given) == told
 
 
-def test_a_clump_of_equal_rows_does_not_silence_the_others():
-    X, _, y, _ = curve_and_product(700, seed=0)
-    picked = np.r_[np.arange(700), np.zeros(300, dtype=int)]
-    weight, _ = weighed(training_data(X[picked], y[picked]))
-    assert 150 < weight.sum() < 300  # by (sum c)^2 / sum c^2 it were eleven rows
+@pytest.mark.parametrize("outcomes", [1, 12])
+def test_a_clump_of_equal_rows_does_not_silence_the_others(outcomes):
+    """Rows that are zero, or missing, everywhere: of one outcome, or of several."""
+    X, truth, _, rng = curve_and_product(700, seed=0)
+    y = np.rint(truth)
+    X[:300] = 0.0
+    y[:300] = rng.integers(0, outcomes, 300)
+    given, validation = training_data(X, y), Validation(chooses=True)
+    found = without_copies(given, validation, LogLoss())
+    assert found[0] is given
+    assert found[1] is validation
+    numbers = np.where(np.arange(700) < 300, 0.0, truth)
+    given = training_data(X, numbers)
+    assert without_copies(given, validation, SquaredError())[0] is given
+
+
+def test_where_most_cells_have_several_outcomes_rows_are_rows():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.integers(0, 6, (1500, 2)).astype(float), rng.uniform(6.0, 9.0, (80, 2))]
+    y = rng.integers(0, 9, 1580).astype(float)
+    weight = rng.integers(1, 4, 1580).astype(float)
+    given = training_data(X, y, weight)
+    assert without_copies(given, Validation(), LogLoss())[0] is given
+
+
+def test_weights_of_classes_hide_no_weights_of_rows():
+    """Those of the rows may sum to more than their number, and with those of classes to less."""
+    X, truth, _, rng = curve_and_product(600, seed=0)
+    y = (truth > 3.0).astype(float)
+    times = rng.integers(1, 11, 600)
+    weight = times * np.where(y == 1.0, 0.5, 0.02)
+    assert weight.sum() < 600
+    found, _ = weighed(training_data(X, y, weight))
+    rest = np.sort(weight)[:-5]
+    np.testing.assert_allclose(found, weight * rest.sum() / (rest**2).sum())
+
+
+def test_means_of_counts_are_as_certain_as_their_counts():
+    X, truth, _, rng = curve_and_product(300, seed=0)
+    times = rng.integers(1, 11, 300).astype(float)
+    means = rng.poisson(times * np.exp(0.3 * truth)) / times
+    given = training_data(X, means, times)
+    assert without_copies(given, Validation(), Poisson())[0] is given
+    assert without_copies(given, Validation(), SquaredError())[0] is not given
+    counts = training_data(X, rng.poisson(np.exp(0.3 * truth)).astype(float), times)
+    assert without_copies(counts, Validation(), Poisson())[0] is not counts
 
 
 def test_classes_balanced_by_copies():
@@ -156,7 +208,7 @@ def test_copies_of_classes_are_held_out_together_with_their_share_of_each():
     X, _, y, rng = curve_and_product(500, seed=3)
     picked = rng.integers(0, 500, 700)
     data = training_data(X[picked], (y > 2.0).astype(float)[picked])
-    _, validation = without_copies(data, Validation(chooses=True))
+    _, validation = without_copies(data, Validation(chooses=True), LogLoss())
     parts = held_out_parts(data, None, 0.15, classes=True, copies=validation.copies)
     assert len(parts) == 5
     for kept, held in parts:

@@ -18,19 +18,22 @@ import numpy as np
 
 from seplearn.fitting.options import AllRows, TrainingData, mixed
 from seplearn.fitting.parts import Validation
-from seplearn.kernels.arrays import CodeArray, FloatArray, IntArray, RandomState
+from seplearn.kernels.arrays import BoolArray, CodeArray, IntArray, RandomState
+from seplearn.losses import Loss
 
 # Fewer copies do little harm: with a tenth of the rows errors are as they were.
 _FEWEST_COPIES = 0.2
 _FEW_ROWS = 50  # up to so many different rows may well be all that there can be
 # Of the different rows so many must differ from all others in more than one column.
 _TOLD_APART = 0.95
-# A row counts for at most so many times the copies that rows have on average: a single clump, such
-# as rows of zeros, says nothing of the others.
-_LARGEST_CLUMP = 10.0
+# Those with the most copies are left out: a clump, as of rows that are zero or missing everywhere,
+# says nothing of the others.
+_CLUMPS = 5
+_LOOKED_AT = 50_000  # different rows: of more, as many tell whether they differ in much
+_ROUNDING = 1e-9
 
 
-def without_copies(data: AllRows, validation: Validation) -> tuple[AllRows, Validation]:
+def without_copies(data: AllRows, validation: Validation, loss: Loss) -> tuple[AllRows, Validation]:
     """The rows, with weights that sum to what they tell, and copies that are held out together.
 
     Nothing changes where few rows are copies, or where equal rows were seen more than once. Of a
@@ -38,20 +41,46 @@ def without_copies(data: AllRows, validation: Validation) -> tuple[AllRows, Vali
     copies of one another.
     """
     some = data.some
-    are_weighed = some.mass > some.n_rows
-    most = some.n_rows if are_weighed else (1.0 - _FEWEST_COPIES) * some.n_rows
-    if len(np.unique(some.target)) > most:  # as of most tables of numbers, which have no copies
+    low, high = float(some.weight.min()), float(some.weight.max())
+    are_weighed = low < high or some.mass > some.n_rows
+    most = 1.0 if are_weighed else 1.0 - _FEWEST_COPIES
+    n_targets = len(np.unique(some.target))
+    if n_targets > most * some.n_rows:  # as of most tables of numbers, which have no copies
+        return data, validation
+    if are_weighed and loss.are_means_of_counts(some.target, some.weight):
         return data, validation
     keys = np.zeros(some.n_rows, dtype=np.uint64)
     for column in _hashed_columns(some):
         keys += column
-    _, first, row = np.unique(keys, return_index=True, return_inverse=True)
-    if not _FEW_ROWS < len(first) <= most or not _differ_in_much(some, keys, first):
+    different, first, row = np.unique(keys, return_index=True, return_inverse=True)
+    copies, weight = (np.bincount(row, weights=w) for w in (None, some.weight))
+    # Numbers that were measured seldom agree: a target that is there twice is that of a copy.
+    are_told_by_target = n_targets >= _TOLD_APART * len(different)
+    counted = np.ones(len(different), dtype=bool)
+    if not are_told_by_target:
+        counted &= _are_alone(different - next(_hashed_columns(some))[first])
+    counted[np.argsort(weight, kind="stable")[-_CLUMPS:]] = False
+    n_counted = int(counted.sum())
+    if n_counted <= max(_FEW_ROWS, 0.5 * len(different)):
         return data, validation
-    if len(first) < some.n_rows:
+    if n_counted > most * copies[counted].sum():
+        return data, validation
+    if not are_told_by_target and not _differ_in_much(some, keys, first[counted]):
+        return data, validation
+    share = float(weight[counted].sum() / (weight[counted] ** 2).sum())
+    if len(different) < some.n_rows:
         validation = replace(validation, copies=row)
-    weight = np.bincount(row, weights=some.weight).astype(np.float64)
-    return data.weighing(_share_that_tells(weight)), validation
+    return (data.weighing(share) if share < 1.0 - _ROUNDING else data), validation
+
+
+def _are_alone(cells: RandomState) -> BoolArray:
+    """Which rows are the only different ones in their cell: of features and offset, without target.
+
+    In a cell of several targets rows were seen more than once, as those that miss everything are.
+    """
+    _, cell, n_in_cell = np.unique(cells, return_inverse=True, return_counts=True)
+    alone: BoolArray = n_in_cell[cell] == 1
+    return alone
 
 
 def _hashed_columns(data: TrainingData) -> Iterator[RandomState]:
@@ -67,23 +96,12 @@ def _hashed(numbers: IntArray | CodeArray, column: int) -> RandomState:
     return mixed((numbers.astype(np.uint64) << np.uint64(32)) + np.uint64(column + 1))
 
 
-def _differ_in_much(data: TrainingData, keys: RandomState, first: IntArray) -> bool:
-    """Whether the different rows, as ``first`` lists them, nearly all differ in several columns.
-
-    Or have a target of their own: numbers that were measured seldom agree.
-    """
-    least = _TOLD_APART * len(first)
-    if len(np.unique(data.target[first])) >= least:
-        return True
-    without_one = (keys[first] - column[first] for column in _hashed_columns(data))
-    return all(len(np.unique(others)) >= least for others in without_one)
-
-
-def _share_that_tells(copies: FloatArray) -> float:
-    """For how many rows those count of which there are so many copies, as a share of all.
-
-    As weights that are no numbers of rows they count for the effective number, (sum c)^2 / sum c^2.
-    """
-    total = float(copies.sum())
-    at_most = _LARGEST_CLUMP * total / len(copies)
-    return min(1.0, total / float(copies @ np.minimum(copies, at_most)))
+def _differ_in_much(data: TrainingData, keys: RandomState, different: IntArray) -> bool:
+    """Whether these rows, all of them different, nearly all differ in more than one column."""
+    every = np.uint64(-(-len(different) // _LOOKED_AT))
+    for column in _hashed_columns(data):
+        others = keys[different] - column[different]
+        others = others[others % every == 0]  # rows that are alike are all looked at, or none
+        if len(np.unique(others)) < _TOLD_APART * len(others):
+            return False
+    return True

@@ -155,7 +155,7 @@ def fit_model(
     if options.n_bootstrap > 0:
         data = data.loaded
     given = data
-    data, validation = without_copies(given, validation)
+    data, validation = without_copies(given, validation, options.loss_function)
     if data is not given:
         progress.say(
             f"copies and weights make nothing more certain: {given.n_rows:,} rows count for "

@@ -25,7 +25,8 @@ _STAGES_TO_DOUBLE = 4
 class Validation:
     """What the number of stages is chosen by; nothing at all when ``chooses`` is False.
 
-    Copies are numbers of rows, the same for rows that are held out together whatever else is.
+    Copies are numbers of rows, the same for copies of one, which are held out together where there
+    are no groups.
     """
 
     chooses: bool = False

@@ -109,6 +109,10 @@ class Loss(ABC):
         """The noise that smoothness is learned against, where residuals have this mean square."""
         return found
 
+    def are_means_of_counts(self, target: FloatArray, weight: FloatArray) -> bool:  # noqa: ARG002
+        """Whether targets are means of so many counts as the weights say, which are known then."""
+        return False
+
     def told_by(self, target: FloatArray, weight: FloatArray) -> float:  # noqa: ARG002
         """The share of the rows that tell much, by which it is decided how many are held out."""
         return 1.0

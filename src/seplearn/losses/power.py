@@ -14,6 +14,7 @@ from seplearn.losses.base import Loss, Working, bounded_working, mean_and_error,
 from seplearn.losses.links import LOG, Link
 from seplearn.table.training import TargetUnit
 
+_ROUNDING = 1e-6  # of a total of counts
 _NONE_SEEN = math.log(10.0)  # a mean of which nothing is seen one time in ten
 _LARGEST_LOG_ERROR = 5.0  # of a mean: beyond it a band says nothing
 _LEAST_DIGITS, _LARGEST_DIGITS = -12.0, 100.0  # powers of ten of what a row counts
@@ -138,6 +139,15 @@ class Poisson(PowerDeviance):
     )
     name: ClassVar[str | None] = "Poisson deviance"
     power: float = 1.0
+
+    def are_means_of_counts(self, target: FloatArray, weight: FloatArray) -> bool:
+        """Where targets are fractions, and whole numbers again times their weights.
+
+        A mean of counts varies less by its weight, and by Poisson's law it is known how much.
+        """
+        totals = target * weight
+        are_whole = np.abs(totals - np.rint(totals)) <= _ROUNDING * np.maximum(totals, 1.0)
+        return bool(are_whole.all() and (target % 1.0).any())
 
     def noise(self, found: float) -> float:
         """Never less than one: counts vary at least as much as those of Poisson."""
