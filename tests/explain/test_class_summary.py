@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seplearn import TSLClassifier, explain, plots
+from seplearn import SizePath, TSLClassifier, explain, plots
+from seplearn.explain import class_summary
 from seplearn.explain.class_importance import class_importance_of
 from seplearn.explain.subject import Subject
 
@@ -146,11 +147,33 @@ def test_frame_figure_and_notebook(model, summary):
         summary["rain"]
 
 
+def test_rare_classes_are_told_by_what_they_are():
+    """A probability of 0.1 % that is ten times as large somewhere is moved."""
+    rng = np.random.default_rng(1)
+    X, u = pd.DataFrame({"a": rng.uniform(-1.0, 1.0, 9000)}), rng.random(9000)
+    y = np.where(u < 0.003 * np.exp(1.2 * X["a"]), "hot", "fine")
+    y = np.where(u > 1.0 - 0.003 * np.exp(-1.2 * X["a"]), "_cold", y)
+    rare = TSLClassifier(0, early_stopping=False, random_state=0).fit(X, y)
+    summary = explain.summary(rare)
+    assert re.search("(hot|_cold) (rises|falls|is between)", summary["a"].sentence)
+    legend = plots.plot_class_importance(explain.importance(rare)).axes[0].get_legend()
+    assert [text.get_text().strip() for text in legend.texts] == ["_cold", "fine", "hot"]
+
+
+def test_large_models_are_told_over_fewer_rows(model, monkeypatch):
+    monkeypatch.setattr(class_summary, "_MOST_WORK", 1)
+    few = explain.summary(model)
+    assert few.n_rows == 200
+    assert "over 200 training rows kept in the model" in str(few)
+    assert few.over_training
+
+
 def test_rows_that_are_given(table, model):
     few = explain.summary(model, background=table[0][:50])
     assert few.n_rows == 50
     assert not few.over_training
     assert "over 50 rows given" in str(few)
+    assert "over 1 row given" in str(explain.summary(model, background=table[0][:1]))
 
 
 def test_why_it_is_so_large(table):
@@ -159,6 +182,15 @@ def test_why_it_is_so_large(table):
     assert choice.of_class
     assert choice.n_stages == sum(map(len, chosen.stages_))
     assert f"Its size: {choice}." in str(explain.summary(chosen))
+
+
+def test_stages_that_are_gone_are_told_of():
+    path = SizePath(True, (1.0, 0.5), (0.1, 0.0), 1)
+    choice = explain.SizeChoice((path,), n_stages=0, of_class=True)
+    assert "the finished model has no stage all the same" in str(choice)
+    assert "1 of 1 round of stages grown" in str(choice)
+    alone = SizePath(True, (0.5, 0.4), (0.0, 0.2), 0)
+    assert "with 1 round of stages beside them" in str(explain.SizeChoice((alone,), 0, True))
 
 
 @pytest.mark.filterwarnings("ignore:no stage improves")

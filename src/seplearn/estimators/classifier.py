@@ -161,8 +161,8 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         y : array-like of shape (n,), Series or one-column table
             Two or more different labels: strings, booleans or numbers.
         sample_weight : array-like of shape (n,), optional
-            Non-negative; a row of weight 0 is left out. Others say what rows count beside each
-            other, or in a table of few different rows how often each was seen, as in
+            Non-negative; a row of weight 0 is left out. Weights say what rows count beside each
+            other; whole numbers may also say how often a row was seen, as in
             :class:`~seplearn.TSLRegressor`.
         eval_set : pair (X, y), optional
             Rows on which the number of stages is chosen, instead of rows held out of ``X``; with

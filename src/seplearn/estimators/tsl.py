@@ -200,9 +200,11 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
             Non-negative; a row of weight 0 is left out. Weights say what rows count beside each
             other: all together count for the effective number of rows, (sum w)^2 / sum w^2, or for
             their sum if it is less. A weight of 2 is the same as having the row twice, on the same
-            bins: copies of a row tell nothing new either. But in a table of few different rows, as
-            combinations of levels are, whole numbers with a mean from 0.5 to 10 are numbers of
-            rows, each of which tells something. Bins do not depend on weights.
+            bins: copies of a row tell nothing new either. But where equal rows were seen more than
+            once, as combinations of levels are whose targets agree as well, whole numbers with a
+            mean from 0.5 to 10 are numbers of rows, each of which tells something; and so they are
+            with ``loss="poisson"`` where ``y`` are means of as many counts. Bins do not depend on
+            weights.
         eval_set : pair (X, y), optional
             Rows on which the number of stages is chosen, instead of rows held out of ``X``; with
             offsets (X, y, offset).

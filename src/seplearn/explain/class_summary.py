@@ -24,11 +24,15 @@ from seplearn.model.classes import ClassModels
 from seplearn.model.reading import brief, read_curves
 from seplearn.model.reference import Reference
 
-_ROWS = 1_000  # over which probabilities are averaged, a feature set to each of its values
+# Probabilities of rows, a feature set to each of its values: so many take about two seconds.
+_MOST_WORK = 40_000_000
+_FEWEST_ROWS, _MOST_ROWS = 200, 1_000
+_ROUNDING = 1e-9
 _MOST_FEATURES, _MOST_CLASSES, _MOST_NAMES = 12, 12, 8
 _TOLD_CLASSES = 2  # of which is told what a feature does to them
 _SMALLEST_SHARE = 0.01
-_HARDLY = 0.02  # of probability: what moves none by as much is not told
+# What moves a probability by less than this, or by less than this share of it, is not told.
+_HARDLY, _HARDLY_OF_RARE = 0.02, 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +64,12 @@ class ClassFeature:
     @property
     def sentence(self) -> str:
         """What it does to the probabilities that it moves most."""
-        order = np.argsort(-self.ranges, kind="stable")[:_TOLD_CLASSES]
-        told = [self._of_class(int(k)) for k in order if self.ranges[k] >= _HARDLY]
+        least = np.minimum(_HARDLY, _HARDLY_OF_RARE * self.response.mean)
+        moved = self.ranges >= np.maximum(least, _ROUNDING)
+        order = np.argsort(-np.where(moved, self.ranges, 0.0), kind="stable")[:_TOLD_CLASSES]
+        told = [self._of_class(int(k)) for k in order if moved[k]]
         if not told:
-            return "On average it hardly moves any probability: what it does depends on others."
+            return "On average it hardly moves any probability."
         return f"The probability of {'; that of '.join(told)}."
 
     def _of_class(self, k: int) -> str:
@@ -194,10 +200,12 @@ class ClassSummary(Explanation):
             f"{count(self.reading_size, 'curve')} to read."
         )
         size = () if self.size is None else (f"Its size: {self.size}.",)
-        rows = "training rows kept in the model" if self.over_training else "rows given"
+        whose = "training row" if self.over_training else "row"
+        of = " kept in the model" if self.over_training else " given"
         spoken = (
-            f"Averages here are over {self.n_rows:,} {rows}. The summary of model.for_class(label) "
-            "tells more of one class, that of model.for_class(label, against=another) of two."
+            f"Averages here are over {count(self.n_rows, whose)}{of}. The summary of "
+            "model.for_class(label) tells more of one class, that of "
+            "model.for_class(label, against=another) of two."
         )
         return (text, *size, spoken)
 
@@ -244,11 +252,12 @@ class ClassSummary(Explanation):
 def class_summary_of(classifier: Any, models: ClassModels, background: Any) -> ClassSummary:
     """The summary of a classifier of several classes."""
     subject = Subject.of_any(classifier)
-    rows, labels = subject.rows(background), classifier.classes_.tolist()
+    labels, used = classifier.classes_.tolist(), _used(models)
+    every = subject.rows(background)
+    rows = few_rows(every, _affordable_rows(models, used))
     # Sentences have no bands: refits to bootstrap samples would only take time.
     alone = models.each(lambda one: replace(one, replicates=()))
     sizes = class_importance_of(alone, subject, labels, rows)
-    used = _used(models)
     return ClassSummary(
         target=subject.schema.target,
         classes=labels,
@@ -265,7 +274,7 @@ def class_summary_of(classifier: Any, models: ClassModels, background: Any) -> C
         unused=tuple(name for j, name in enumerate(subject.names) if j not in used),
         importance=sizes,
         n_rows=len(rows.codes),
-        over_training=rows is models.reference,
+        over_training=every is models.reference,
         size=size_path(classifier) if models.size_paths else None,
         library=subject.schema.library,
         quantity="probability",
@@ -278,6 +287,13 @@ def _used(models: ClassModels) -> set[int]:
     return {curve.feature for own in curves for curve in own}
 
 
+def _affordable_rows(models: ClassModels, used: set[int]) -> int:
+    """How many rows probabilities can be averaged over in reasonable time."""
+    n_bins = sum(models.bins.axes[j].n_bins for j in used)
+    work = max(1, len(models.models) * n_bins)
+    return int(np.clip(_MOST_WORK // work, _FEWEST_ROWS, _MOST_ROWS))
+
+
 def _feature(
     models: ClassModels,
     subject: Subject,
@@ -286,7 +302,7 @@ def _feature(
     sizes: ClassImportance,
     rows: Reference,
 ) -> ClassFeature:
-    response = class_response_of(models, subject, classes, j, few_rows(rows, _ROWS), 0.9)
+    response = class_response_of(models, subject, classes, j, rows, 0.9)
     return ClassFeature(
         subject.names[j], float(sizes.share[j]), response, shown_bins(models.bins, j)
     )

@@ -116,8 +116,8 @@ def importance(
     Parameters
     ----------
     model : fitted estimator, ClassView or SeparationModel
-        A fitted estimator, or its ``model_``; for the paper's panels of several classes what its
-        ``for_class`` gives.
+        A fitted estimator, or, but of several classes, its ``model_``. For the paper's panels of
+        several classes what its ``for_class`` gives.
     kind : {"shapley", "paper"}
         "paper" gives the paper's panels instead: variances of backbones and tilts, stage by stage
         and summed with the stages' weights. They are no measure of the model as a whole: a sharp

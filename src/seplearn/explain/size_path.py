@@ -63,7 +63,7 @@ class SizeChoice(Explanation):
         best = int(np.argmin(path.losses))
         if path.main_effects and not taken:
             return self._of_main_effects_alone(path, best)
-        tried = f"{count(grown, 'round')} of stages" if self.of_class else count(grown, "stage")
+        tried = _several(grown, "round of stages" if self.of_class else "stage")
         text = f"{taken} of {tried} grown {'was' if taken == 1 else 'were'} taken"
         if path.main_effects:
             text += ", beside main effects"
@@ -71,26 +71,29 @@ class SizeChoice(Explanation):
             text += f", which {'predicts' if taken == 1 else 'predict'} held-out rows best"
         else:
             text += f"; with {best} {_smaller(path, taken, best)}"
-        return text + ("" if self.of_class else self._left(taken))
+        return text + self._left(taken)
 
     def _of_main_effects_alone(self, path: SizePath, best: int) -> str:
         """Why there is no stage, and how products without main effects did, if they were tried."""
         text = "main effects were taken without any stage"
+        grown = "round of stages" if self.of_class else "stage"
         if best:
-            text += f"; with {count(best, 'stage')} beside them {_smaller(path, 0, best)}"
+            text += f"; with {_several(best, grown)} beside them {_smaller(path, 0, best)}"
         for other in self.paths:
             size = int(np.argmin(other.losses))
             if other.main_effects or not size:
                 continue
             more = other.losses[size] - path.losses[0]
             if more >= 0.0:
-                text += f"; {count(size, 'stage')} without them lost {more:.3g} more"
+                text += f"; {_several(size, grown)} without them lost {more:.3g} more"
             else:
                 text += "; products alone lost no less at the size they would have had"
         return text
 
     def _left(self, taken: int) -> str:
         """How many stages the model has and why, where these are not as many as were taken."""
+        if self.of_class and self.n_stages:
+            return ""
         if self.n_stages > taken:
             return f"; the model averages several such, {count(self.n_stages, 'stage')} in all"
         if self.n_stages == 0 < taken:
@@ -117,6 +120,12 @@ class SizeChoice(Explanation):
         }
 
 
+def _several(n: int, what: str) -> str:
+    """A number of stages, or of rounds of them."""
+    first, *rest = what.split(" ", 1)
+    return " ".join([count(n, first), *rest])
+
+
 def _smaller(path: SizePath, taken: int, best: int) -> str:
     """How much smaller a loss is than that of the size taken, and why this was taken."""
     less = path.losses[taken] - path.losses[best]
@@ -137,8 +146,8 @@ def size_path(model: Any) -> SizeChoice:
     Parameters
     ----------
     model : fitted estimator, ClassView or SeparationModel
-        A fitted estimator, or its ``model_``, whose size was chosen (``early_stopping``); of
-        several classes all have one.
+        A fitted estimator whose size was chosen (``early_stopping``), or, but of several classes,
+        its ``model_``.
 
     Examples
     --------
@@ -154,9 +163,9 @@ def size_path(model: Any) -> SizeChoice:
     own = models.models if isinstance(models, ClassModels) else (subject.model,)
     if not subject.model.size_paths:
         raise ValueError(
-            "size_path needs a model whose number of stages was chosen by held-out rows: fit "
-            "TSLRegressor with early_stopping=True, or on at least 20 rows; select_stages and "
-            "files of version 0.1 have none"
+            "size_path needs a model whose number of stages was chosen by held-out rows: fit it "
+            "with early_stopping=True, or on at least 20 rows; select_stages and files of version "
+            "0.1 have none"
         )
     return SizeChoice(
         paths=subject.model.size_paths,

@@ -279,7 +279,7 @@ def summary(model: Any, *, background: Any = None) -> Summary | ClassSummary:
     Parameters
     ----------
     model : fitted estimator, ClassView or SeparationModel
-        A fitted estimator, or its ``model_``.
+        A fitted estimator, or, but of several classes, its ``model_``.
     background : table, optional
         Rows to average over. By default the reference rows kept in the model. Signs are looked at
         over 1000 of them at most, turns for the twelve most important features, and who turns an

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from seplearn.explain.class_importance import ClassImportance
 from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.bars import name_rows
-from seplearn.plots.style import GRID, STAGE_COLOURS, panels, short, tidy
+from seplearn.plots.style import GRID, STAGE_COLOURS, in_legend, panels, tidy
 
 _MOST_CLASSES = len(STAGE_COLOURS)
 
@@ -46,7 +46,9 @@ def plot_class_importance(
     """
     n_bars = min(len(importance.names), max(1, max_features))
     axes, shown = panels(ax, 1, 1, (6.6, 1.3 + 0.24 * max(n_bars, 4)))
-    draw_importance(axes[0, 0], importance, n_bars)
+    panel = axes[0, 0]
+    draw_importance(panel, importance, n_bars)
+    panel.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return shown
 
 
@@ -64,7 +66,6 @@ def draw_importance(ax: Axes, importance: ClassImportance, n_bars: int) -> None:
     tidy(ax)
     ax.set_title("importance, by class", fontsize=10)
     ax.set_xlabel("mean |Shapley value| of the log of a probability", fontsize=9)
-    ax.legend(frameon=False, fontsize=8, loc="lower right")
 
 
 def _pieces(importance: ClassImportance) -> list[tuple[str, FloatArray, str]]:
@@ -72,7 +73,7 @@ def _pieces(importance: ClassImportance) -> list[tuple[str, FloatArray, str]]:
     sizes = importance.of_class / len(importance.classes)
     moved = np.argsort(-sizes.sum(axis=1), kind="stable")
     pieces = [
-        (short(str(importance.classes[k]), 18), sizes[k], STAGE_COLOURS[place])
+        (in_legend(str(importance.classes[k])), sizes[k], STAGE_COLOURS[place])
         for place, k in enumerate(sorted(moved[:_MOST_CLASSES]))
     ]
     rest = moved[_MOST_CLASSES:]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from seplearn.explain.class_response import ClassResponse
 from seplearn.kernels.arrays import FloatArray
 from seplearn.plots.panel import MISSING_AT, FeatureAxis
-from seplearn.plots.style import GRID, STAGE_COLOURS, panels, short
+from seplearn.plots.style import GRID, STAGE_COLOURS, in_legend, panels
 
 _MOST_CLASSES = len(STAGE_COLOURS)
 _BAR = 0.8
@@ -63,7 +63,7 @@ def _bands(response: ClassResponse) -> list[tuple[str, FloatArray, str]]:
     often = np.argsort(-response.mean, kind="stable")
     told = sorted(often[:_MOST_CLASSES])
     bands = [
-        (short(str(response.classes[k]), 18), response.average[k], STAGE_COLOURS[place])
+        (in_legend(str(response.classes[k])), response.average[k], STAGE_COLOURS[place])
         for place, k in enumerate(told)
     ]
     rest = often[_MOST_CLASSES:]

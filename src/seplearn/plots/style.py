@@ -75,6 +75,12 @@ def short(name: str, longest: int = _LONGEST_NAME) -> str:
     return as_drawn(line)
 
 
+def in_legend(name: str) -> str:
+    """A short name for a legend, which leaves out names that begin with an underscore."""
+    text = short(name, 18)
+    return f" {text}" if text.startswith("_") else text
+
+
 def on_two_lines(text: str, longest: int) -> str:
     """A name that may take two lines along an axis."""
     lines = textwrap.wrap(" ".join(text.split()), longest)

@@ -46,6 +46,8 @@ def plot_summary(summary: Summary | ClassSummary, ax: Any = None, *, max_feature
     left, right = axes[0]
     if isinstance(summary, ClassSummary):
         draw_importance(left, summary.importance, n_bars)
+        left.legend(frameon=False, fontsize=8, loc="lower right")
+        n_bars += len(summary.classes)  # so many lines are free for the legend
     else:
         _draw_bars(left, summary, n_bars)
     left.set_ylim(max(n_bars, 4, 0.7 * len(lines) / 2) - 0.5, -0.5)
