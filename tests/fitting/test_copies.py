@@ -59,13 +59,23 @@ def naive_share(table, weight):
     kept = [r for r in told if r not in clumps and (by_target or len(of_cell[r[1:]]) == 1)]
     if len(kept) <= max(50, 0.5 * len(told)):
         return None
-    if not are_weighed and len(kept) > 0.8 * sum(copies[row] for row in kept):
+    parts = [kept]
+    if len(targets) == 2 and not are_weighed:
+        parts = [[row for row in kept if row[0] == target] for target in targets]
+    if not are_weighed and all(
+        len(part) > 0.8 * sum(copies[row] for row in part) for part in parts
+    ):
         return None
     for column in range(table.shape[1]):
         others = {row[:column] + row[column + 1 :] for row in kept}
         if not by_target and len(others) < 0.95 * len(kept):
             return None
-    return min(1.0, sum(told[row] for row in kept) / sum(told[row] ** 2 for row in kept))
+    whole, times = sum(told[row] for row in kept), 0.0
+    for part in parts:
+        mass = sum(told[row] for row in part)
+        of_noise = 1.0 if len(parts) == 1 else (whole - mass) / whole
+        times += of_noise * sum(told[row] ** 2 for row in part) / mass
+    return min(1.0, 1.0 / times)
 
 
 @given(st.data())
@@ -202,6 +212,23 @@ def test_classes_balanced_by_copies():
     own, other = (roc_auc_score(score > 1.5, m.decision_function(new)) for m in (model, plain))
     assert own > 0.93, own  # 0.8 if copies told something, or were on both sides
     assert own > other - 0.03
+
+
+def test_a_few_copies_of_a_rare_class_tell_nothing_either():
+    """They are few among all rows, and most of those of their class."""
+    X, truth, _, rng = curve_and_product(1500, seed=1)
+    y = (truth + rng.logistic(size=1500) > 5.0).astype(float)
+    rare = np.flatnonzero(y)
+    assert 50 < len(rare) < 120
+    picked = np.r_[np.arange(1500), np.tile(rare, 2)]
+    found, _ = weighed(training_data(X[picked], y[picked]))
+    share = 3 * len(rare) / len(picked)
+    np.testing.assert_allclose(found, 1.0 / (3.0 * (1.0 - share) + share), rtol=0.02)
+    few = np.r_[np.arange(1500), rare[: len(rare) // 6]]
+    given = training_data(X[few], y[few])
+    assert without_copies(given, Validation(), LogLoss())[0] is given
+    numbers = training_data(X[picked], np.where(y, 3.0, np.rint(truth))[picked])
+    assert without_copies(numbers, Validation(), SquaredError())[0] is numbers
 
 
 def test_copies_of_classes_are_held_out_together_with_their_share_of_each():

@@ -18,7 +18,7 @@ import numpy as np
 
 from seplearn.fitting.options import AllRows, TrainingData, mixed
 from seplearn.fitting.parts import Validation
-from seplearn.kernels.arrays import BoolArray, CodeArray, IntArray, RandomState
+from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray, RandomState
 from seplearn.losses import Loss
 
 # Fewer copies do little harm: with a tenth of the rows errors are as they were.
@@ -53,21 +53,24 @@ def without_copies(data: AllRows, validation: Validation, loss: Loss) -> tuple[A
     for column in _hashed_columns(some):
         keys += column
     different, first, row = np.unique(keys, return_index=True, return_inverse=True)
-    copies, weight = (np.bincount(row, weights=w) for w in (None, some.weight))
+    copies = np.bincount(row)
+    weight = np.bincount(row, weights=some.weight).astype(np.float64)
     # Numbers that were measured seldom agree: a target that is there twice is that of a copy.
     are_told_by_target = n_targets >= _TOLD_APART * len(different)
     counted = np.ones(len(different), dtype=bool)
     if not are_told_by_target:
         counted &= _are_alone(different - next(_hashed_columns(some))[first])
     counted[np.argsort(weight, kind="stable")[-_CLUMPS:]] = False
-    n_counted = int(counted.sum())
-    if n_counted <= max(_FEW_ROWS, 0.5 * len(different)):
+    if counted.sum() <= max(_FEW_ROWS, 0.5 * len(different)):
         return data, validation
-    if n_counted > most * copies[counted].sum():
+    is_second = some.target[first] > some.target.min()
+    are_classes = n_targets == 2 and not are_weighed
+    parts = [counted & is_second, counted & ~is_second] if are_classes else [counted]
+    if all(own.sum() > most * copies[own].sum() for own in parts):
         return data, validation
     if not are_told_by_target and not _differ_in_much(some, keys, first[counted]):
         return data, validation
-    share = float(weight[counted].sum() / (weight[counted] ** 2).sum())
+    share = 1.0 / _times_too_certain([weight[own] for own in parts])
     if len(different) < some.n_rows:
         validation = replace(validation, copies=row)
     return (data.weighing(share) if share < 1.0 - _ROUNDING else data), validation
@@ -105,3 +108,16 @@ def _differ_in_much(data: TrainingData, keys: RandomState, different: IntArray) 
         if len(np.unique(others)) < _TOLD_APART * len(others):
             return False
     return True
+
+
+def _times_too_certain(parts: list[FloatArray]) -> float:
+    """How many times as much the copies of rows seem to tell as the rows themselves.
+
+    Sum c^2 / sum c, so that all count for the effective number of rows, (sum c)^2 / sum c^2. Of two
+    classes each as much as its residuals make the noise: the log-odds of a rare class are as
+    certain as its rows.
+    """
+    masses = np.array([own.sum() for own in parts])
+    times = np.array([(own**2).sum() for own in parts]) / masses
+    noise = masses[::-1] / masses.sum()
+    return float(noise @ times) if len(parts) > 1 else float(times[0])
