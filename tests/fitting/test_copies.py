@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +23,7 @@ from seplearn.losses.log_loss import LogLoss
 from seplearn.losses.power import Poisson
 from seplearn.table.binning import bin_table
 from seplearn.table.columns import open_table
+from seplearn.table.training import are_cells
 
 
 def training_data(X, y, weight=None, offset=None):
@@ -264,3 +266,57 @@ def test_the_order_of_copies_does_not_matter():
     one = TSLRegressor(**options).fit(X.iloc[picked], y[picked])
     other = TSLRegressor(**options).fit(X.iloc[picked[order]], y[picked[order]])
     np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=1e-6)
+
+
+def cells(n_observations, seed):
+    """A contingency table: combinations of levels, an outcome, and how often they were seen."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(
+        {
+            "grade": rng.choice(["first", "second", "third", "crew"], n_observations),
+            "sex": rng.choice(["f", "m"], n_observations),
+            "age": rng.choice(["child", "adult"], n_observations, p=[0.1, 0.9]),
+        }
+    )
+    odds = -1.0 + 2.0 * (rows["sex"] == "f") + 0.8 * (rows["grade"] == "first")
+    rows["lived"] = rng.random(n_observations) < 1.0 / (1.0 + np.exp(-odds))
+    return rows.groupby([*rows.columns]).size().rename("n").reset_index()
+
+
+@pytest.mark.parametrize("n_observations", [300, 2000])
+def test_cells_with_their_counts_are_the_rows_that_were_seen(n_observations):
+    """With more than ten of each too, and with cells that were never seen."""
+    table = cells(n_observations, seed=0)
+    table.loc[len(table)] = ["first", "m", "infant", True, 0]
+    rows = table.loc[table.index.repeat(table["n"])]
+    features = ["grade", "sex", "age"]
+    weighted = TSLClassifier(random_state=0).fit(table[features], table["lived"], table["n"])
+    repeated = TSLClassifier(random_state=0).fit(rows[features], rows["lived"])
+    one, other = (m.predict_proba(table[features][:-1])[:, 1] for m in (weighted, repeated))
+    np.testing.assert_allclose(one, other, atol=1e-6)
+    assert np.ptp(one) > 0.3
+    assert weighted.provenance_.weight == n_observations
+
+
+def test_amounts_of_cells_are_counted_too():
+    rng = np.random.default_rng(0)
+    grid = np.array([(a, b) for a in range(5) for b in range(4)], dtype=float)
+    times = rng.integers(1, 400, 20)
+    y = grid[:, 0] * (grid[:, 1] + 1.0)
+    weighted = TSLRegressor(random_state=0).fit(grid, y, sample_weight=times)
+    assert weighted.score(grid, y, sample_weight=times) > 0.95
+
+
+def test_what_is_no_table_of_cells_has_weights():
+    """Rows that are there twice, whatever their weights, and features of many values."""
+    table = cells(300, seed=1)
+    codes = table[["grade", "sex", "age"]].apply(lambda column: pd.factorize(column)[0] * 1.0)
+    X, y, n = codes.to_numpy(), table["lived"].to_numpy(float), table["n"].to_numpy(float)
+    assert are_cells(open_table(X), y, n)
+    assert not are_cells(open_table(np.r_[X, X[:1]]), np.r_[y, y[:1]], np.r_[n, 1.0])
+    assert not are_cells(open_table(X), y, n + 0.5)
+    assert not are_cells(open_table(X), y, np.ones(len(n)))
+    assert not are_cells(open_table(X), y, n * 1e6)
+    assert not are_cells(open_table(np.c_[X, np.arange(len(n))]), y, n)
+    missing = np.where(X == 3.0, np.nan, X)
+    assert are_cells(open_table(missing), y, n)

@@ -18,8 +18,10 @@ import numpy as np
 
 from seplearn.fitting.options import AllRows, TrainingData, mixed
 from seplearn.fitting.parts import Validation
+from seplearn.fitting.selection import FEW_DIFFERENT, MANY_COPIES
 from seplearn.kernels.arrays import BoolArray, CodeArray, FloatArray, IntArray, RandomState
 from seplearn.losses import Loss
+from seplearn.table.blocks import ROWS_LOOKED_AT
 
 # Fewer copies do little harm: with a tenth of the rows errors are as they were.
 _FEWEST_COPIES = 0.2
@@ -74,6 +76,29 @@ def without_copies(data: AllRows, validation: Validation, loss: Loss) -> tuple[A
     if len(different) < some.n_rows:
         validation = replace(validation, copies=row)
     return (data.weighing(share) if share < 1.0 - _ROUNDING else data), validation
+
+
+def repeated(
+    data: AllRows, validation: Validation, has_classes: bool
+) -> tuple[AllRows, Validation]:
+    """Rows whose weights are numbers of rows, so many times, where parts should have some of each.
+
+    Held out with all that it stands for, a combination of levels with an outcome could not be
+    learned: those left of the same levels all have the other outcomes.
+    """
+    some = data.some
+    times = some.weight
+    is_small = some.n_rows == data.n_rows and some.mass <= ROWS_LOOKED_AT
+    if not is_small or (times % 1.0).any() or times.max() <= 1.0:
+        return data, validation
+    if not has_classes and some.n_rows > min(FEW_DIFFERENT, some.mass / MANY_COPIES):
+        return data, validation
+    of = np.repeat(np.arange(some.n_rows), times.astype(np.int64))
+    offset = None if some.given_offset is None else some.given_offset[of]
+    codes, one = np.ascontiguousarray(some.codes[of]), np.ones(len(of))
+    rows = TrainingData(some.bins, codes, some.target[of], one, offset, some.spread)
+    groups = None if validation.groups is None else validation.groups[of]
+    return rows, replace(validation, groups=groups)
 
 
 def _are_alone(cells: RandomState) -> BoolArray:

@@ -8,9 +8,9 @@ import numpy as np
 
 from seplearn._errors import out_of_range
 from seplearn._workers import Workers
-from seplearn.fitting.copies import without_copies
+from seplearn.fitting.copies import repeated, without_copies
 from seplearn.fitting.jointly import fit_joint
-from seplearn.fitting.options import AllRows, FitOptions, most_stages
+from seplearn.fitting.options import LOG_LOSS, AllRows, FitOptions, most_stages
 from seplearn.fitting.parts import Validation
 from seplearn.fitting.progress import Progress
 from seplearn.fitting.selection import FEWEST_ROWS, N_FOLDS, HeldOut
@@ -161,4 +161,6 @@ def fit_model(
             f"copies and weights make nothing more certain: {given.n_rows:,} rows count for "
             f"{data.mass:,.0f}"
         )
+    else:
+        data, validation = repeated(data, validation, options.loss == LOG_LOSS)
     return fit_joint(data, options, validation, seed, workers, progress)

@@ -35,8 +35,8 @@ _FAR_BETTER = 0.25
 _LARGEST_PRICE = 0.01
 _CLEARLY_WORSE = 1.25  # times the loss of the median part, about 12 % in the root mean square
 # Up to so many different rows, each with so many copies, copies are held out from one another.
-_FEW_ROWS = 50 * N_FOLDS
-_MANY_COPIES = 5
+FEW_DIFFERENT = 50 * N_FOLDS
+MANY_COPIES = 5
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples fill [0, 1) evenly, however many are taken
 # Stages without improvement after which no larger model is tried; fewer where the last one is worse
 # than the best by more than a standard error.
@@ -223,7 +223,7 @@ def held_out_parts(
     total = float(data.weight.sum())
     keys = data.row_keys if groups is None else groups.astype(np.uint64)
     distinct, inverse = np.unique(keys, return_inverse=True)
-    are_few = len(distinct) <= min(_FEW_ROWS, len(keys) / _MANY_COPIES)
+    are_few = len(distinct) <= min(FEW_DIFFERENT, len(keys) / MANY_COPIES)
     are_few = are_few and groups is None and copies is None
     if telling * total <= _ROWS_IN_FOLDS:
         share, n_parts = 1.0 / N_FOLDS, N_FOLDS

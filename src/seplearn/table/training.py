@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from seplearn._errors import out_of_range, warn, wrong_type
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.table.blocks import block_parts, blocked_sum, ends
+from seplearn.table.blocks import ROWS_LOOKED_AT, block_parts, blocked_sum, ends
 from seplearn.table.columns import (
     Table,
     are_missing,
@@ -33,6 +33,7 @@ LARGEST_OFFSET = _LARGEST_TARGET  # beside larger ones no sum of curves is a num
 MOST_PER_ROW = 10.0  # weights of a larger mean are no numbers of rows
 NO_TARGET = "fit requires y to be passed, but the target y is None"  # as scikit-learn has it
 NO_OUTCOMES = "y must hold the outcomes of the rows, got None"
+_CELLS_PER_ROW = 4  # at most, in a contingency table
 _LEVEL_TAKEN_OFF = 1e6  # standard deviations: from here on more than six of 16 digits are lost
 
 
@@ -52,10 +53,31 @@ def training_rows(
     """The rows with a positive weight; weights are numbers of rows."""
     table, y = rows_with_target(X, y)
     given = checked_weight(sample_weight, y)
-    weight = WeightUnit.of(given).counts(given)
+    weight = given if are_cells(table, y, given) else WeightUnit.of(given).counts(given)
     rows = _weighted_rows(table, y, weight, groups)
     added = read_offset(offset, len(y))
     return rows if added is None else rows._replace(offset=added[weight > 0])
+
+
+def are_cells(table: Table, y: FloatArray, weight: FloatArray) -> bool:
+    """Whether rows are the cells of a contingency table, and weights how often each was seen.
+
+    Whole numbers, of which each row has one of its own: no two rows have the same values and the
+    same target, and they are at least a quarter of all combinations of values.
+    """
+    total = float(weight.sum())
+    if (weight % 1.0).any() or not len(y) < total <= ROWS_LOOKED_AT:
+        return False
+    combinations, rows = 1, [y]
+    for j in range(table.n_columns):
+        values = table.levels(j) if table.is_categorical(j) else table.numbers(j).tolist()
+        numbers: dict[Any, int] = {}
+        codes = [numbers.setdefault(None if is_missing(v) else v, len(numbers)) for v in values]
+        rows.append(np.array(codes, dtype=np.float64))
+        combinations *= len(numbers)
+        if combinations > _CELLS_PER_ROW * len(y):
+            return False
+    return len(np.unique(np.column_stack(rows), axis=0)) == len(y)
 
 
 def read_offset(offset: Any, n_rows: int) -> FloatArray | None:
