@@ -118,3 +118,15 @@ def test_the_command_takes_a_column_too(model, tmp_path):
     assert {part["segment"] for part in parts["parts"]} == {"<i>many</i>", "few"}
     refused = run("report", tmp_path / "m.tsl", "--by", "group", "-o", tmp_path / "r.html")
     assert "--by needs a TABLE" in refused.stderr
+
+
+def test_several_classes_are_told_apart_before_the_score_of_one():
+    X, y, _ = table(200, 4)
+    three = np.digitize(y, [-2.0, 1.0])
+    model = TSLClassifier(**QUICK).fit(X, three)
+    told = content(report.report_html(model))["whole"]
+    assert told[0]["sentences"][0].startswith("The model tells 3 classes of")
+    assert "for_class" not in str(told)
+    assert told[1]["heading"].startswith("What tells the classes apart")
+    two = TSLClassifier(**QUICK).fit(X, three == 0)
+    assert content(report.report_html(two))["whole"] is None

@@ -167,7 +167,10 @@ class ClassSummary(Explanation):
         parts = [
             ("", self._opening()),
             ("What tells the classes apart, and how probable they are on average", self._movers()),
-            ("What every class goes by", self._of_classes()),
+            (
+                "What every class goes by, through its own score and those of the others",
+                self._of_classes(),
+            ),
         ]
         if self.unused:
             unused = listed([brief(name) for name in self.unused], _MOST_NAMES)
@@ -202,12 +205,12 @@ class ClassSummary(Explanation):
         size = () if self.size is None else (f"Its size: {self.size}.",)
         whose = "training row" if self.over_training else "row"
         of = " kept in the model" if self.over_training else " given"
-        spoken = (
-            f"Averages here are over {count(self.n_rows, whose)}{of}. The summary of "
-            "model.for_class(label) tells more of one class, that of "
+        spoken = f"Averages here are over {count(self.n_rows, whose)}{of}."
+        more = (
+            "The summary of model.for_class(label) tells more of one class, that of "
             "model.for_class(label, against=another) of two."
         )
-        return (text, *size, spoken)
+        return (text, *size, spoken, more)
 
     def _movers(self) -> tuple[str, ...]:
         told = [one for one in self.features if one.share >= _SMALLEST_SHARE][:_MOST_FEATURES]

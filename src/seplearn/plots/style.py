@@ -77,7 +77,7 @@ def short(name: str, longest: int = _LONGEST_NAME) -> str:
 
 def in_legend(name: str) -> str:
     """A short name for a legend, which leaves out names that begin with an underscore."""
-    text = short(name, 18)
+    text = short(name or "(no name)", 18)
     return f" {text}" if text.startswith("_") else text
 
 

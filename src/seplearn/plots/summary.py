@@ -14,7 +14,7 @@ from seplearn.plots.bars import bars
 from seplearn.plots.class_importance import draw_importance
 from seplearn.plots.style import TOTAL, as_drawn, panels, unit_of
 
-_LETTERS = 112  # on a line of the text
+_LETTERS = 106  # on a line of the text
 _LINE = 0.165  # inches
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ from seplearn._rules import Interval
 from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.class_view import ClassView
 from seplearn.estimators.classifier import TSLClassifier
+from seplearn.explain.class_summary import class_summary_of
 from seplearn.explain.subject import Subject
 from seplearn.explain.summary import summary_of_sum
 from seplearn.export.describe import describe_feature, describe_stage
@@ -74,6 +76,7 @@ def page_content(
             encoded(describe_feature(label, axis, bins.frequencies[bins.axis(j)]))
             for j, (label, axis) in enumerate(zip(model._schema.labels, bins.axes, strict=True))
         ],
+        "whole": _whole(model, background),
         "sums": _sums(model, background),
         "outcomes": page_outcomes(model),
         "coverage": None if outcomes is None else outcome_coverage(model, X, outcomes, offset),
@@ -118,6 +121,21 @@ def _spread(values: FloatArray) -> float:
 def _known_or_nan(model: SeparationEstimator, y: Any) -> FloatArray:
     """Outcomes as numbers, of a classifier those of the classes; NaN where one is not known."""
     return np.asarray(read_target(model._outcomes(y)), dtype=np.float64)
+
+
+def _whole(model: SeparationEstimator, background: Reference | None) -> list[dict[str, Any]] | None:
+    """What tells several classes apart; of a model of one sum that is the summary of the sum."""
+    models = model.model_
+    if background is None or not isinstance(models, ClassModels) or models.is_constant:
+        return None
+    sections = class_summary_of(model, models, background).sections
+    # The last sentence of the first section says how to ask for more in Python.
+    told = [(sections[0][0], sections[0][1][:-1]), *sections[1:]]
+    return _as_dicts(told)
+
+
+def _as_dicts(sections: Iterable[tuple[str, Sequence[str]]]) -> list[dict[str, Any]]:
+    return [{"heading": heading, "sentences": list(told)} for heading, told in sections]
 
 
 def _sums(model: SeparationEstimator, background: Reference | None) -> list[dict[str, Any]]:
@@ -235,10 +253,7 @@ def _explained(view: _Sum, background: Reference | None) -> dict[str, Any]:
     first, second = np.triu_indices(len(together.names), 1)
     order = np.argsort(-together.pairwise[first, second], kind="stable")[:_N_PAIRS]
     return {
-        "summary": [
-            {"heading": heading, "sentences": list(sentences)}
-            for heading, sentences in summary.sections
-        ],
+        "summary": _as_dicts(summary.sections),
         "roles": [
             {
                 "sentence": stage.sentence,

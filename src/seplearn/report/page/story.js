@@ -38,7 +38,7 @@ function tellShort() {
         ? `; it explains ${percent(best.r2)} of the differences between rows.` : "."}`}`);
   }
   const said = own.isConstant ? [] : tellSummary();
-  put("short-body", said.slice(0, 1), parts.map((text) => el("p", {}, text)), tellEdits(), said.slice(1), tellStability());
+  put("short-body", tellWhole(), said.slice(0, 1), parts.map((text) => el("p", {}, text)), tellEdits(), said.slice(1), tellStability());
 }
 
 // What was changed by hand after the fit, in this order.
@@ -53,10 +53,17 @@ function tellSummary() {
   if (!own.summary) {
     return [null, el("p", {}, "To say in words what it does takes rows: the model keeps none, and no table was given.")];
   }
-  return own.summary.map(({ heading, sentences }) => (heading
-    ? el("div", { class: "said" }, el("h3", {}, heading),
-      el("ul", {}, sentences.map((sentence) => el("li", {}, sentence))))
-    : el("p", {}, sentences.join(" "))));
+  return own.summary.map(toldSection);
+}
+
+const toldSection = ({ heading, sentences }) => (heading
+  ? el("div", { class: "said" }, el("h3", {}, heading),
+    el("ul", {}, sentences.map((sentence) => el("li", {}, sentence))))
+  : el("p", {}, sentences.join(" ")));
+
+// Of several classes, what tells them apart, before what is said of the score of one.
+function tellWhole() {
+  return page.whole ? [...page.whole.map(toldSection), el("h3", { id: "own-score" }, `The ${own.quantity}`)] : null;
 }
 
 function tellQuality() {
