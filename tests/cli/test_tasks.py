@@ -349,3 +349,30 @@ def test_offsets_whose_column_is_not_known_are_missed(folder, tmp_path):
     assert f"{note}; column 'log_years' is added to the log of the prediction as it is" in " ".join(
         named.split()
     )
+
+
+def test_cells_of_a_contingency_table_are_the_rows_that_were_seen(tmp_path):
+    """None are held out for the error: those of a cell are all of their kind."""
+    rows = [
+        ("a", "f", "yes", 90),
+        ("a", "f", "no", 30),
+        ("a", "m", "yes", 25),
+        ("a", "m", "no", 80),
+        ("b", "f", "yes", 70),
+        ("b", "f", "no", 25),
+        ("b", "m", "yes", 40),
+        ("b", "m", "no", 99),
+    ]
+    path = tmp_path / "cells.csv"
+    pd.DataFrame(rows, columns=["ward", "sex", "well", "n"]).to_csv(path, index=False)
+    done = run("fit", path, "--target", "well", "--weight", "n", "-o", tmp_path / "m.tsl")
+    assert done.exit_code == 0, done.output
+    assert "rows are the cells of a contingency table" in done.stderr
+    assert "error (" not in done.stdout
+    model = load_model(tmp_path / "m.tsl")
+    assert model.provenance_.weight == 459.0
+    told = model.predict_proba(pd.DataFrame({"ward": ["a", "a"], "sex": ["f", "m"]}))[:, 1]
+    assert told[0] > 0.6
+    assert told[1] < 0.45
+    measured = run("fit", path, "--target", "well", "--weight", "n", "--validation", path)
+    assert f"error ({path})" in measured.stdout

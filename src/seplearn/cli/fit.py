@@ -195,7 +195,12 @@ def _fit_one(table: str, asked: _Asked) -> None:
     check_exposure(model, asked.roles.offset)
     asked.check_validation(data.features, data.has_classes)
     evaluation: Evaluation | ClassEvaluation | None = None
-    if asked.share:
+    if asked.share and data.are_cells:
+        note(
+            "rows are the cells of a contingency table, and those held out would never have been "
+            "seen: no error is measured, but on --validation TABLE"
+        )
+    elif asked.share:
         rows = f"{1.0 - asked.share:.0%} of the rows"
         _say_fit(model, f"1 of 2: to {rows}, for the error on the others")
         evaluation = _evaluated(model, data, asked.share)
@@ -203,7 +208,8 @@ def _fit_one(table: str, asked: _Asked) -> None:
     data.fit(model, slice(None))
     model.offset_column_ = asked.roles.offset
     assert model.provenance_ is not None  # it was fitted here
-    asked.origin["n_left_out"] = data.n_in_table - model.provenance_.n_rows
+    # Of cells with their counts there are more rows than in the table.
+    asked.origin["n_left_out"] = max(data.n_in_table - model.provenance_.n_rows, 0)
     _finish(model, asked, evaluation, f", {count(len(data.y), 'row')}")
 
 

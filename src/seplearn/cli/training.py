@@ -21,7 +21,9 @@ from seplearn.cli.training_cells import Purpose, TrainingColumn, TrainingTable, 
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.estimators.exposure import ExposureWarning
 from seplearn.estimators.tsl import TSLRegressor
+from seplearn.table.columns import open_table
 from seplearn.table.schema import OffsetColumn
+from seplearn.table.training import are_cells
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,15 @@ class Columns:
     def classes(self) -> np.ndarray[Any, Any]:
         """The different labels, sorted."""
         return np.unique(self.y)
+
+    @property
+    def are_cells(self) -> bool:
+        """Whether rows are the cells of a contingency table, with their counts as weights."""
+        if self.weight is None:
+            return False
+        numbers = np.unique(self.y, return_inverse=True)[1].astype(np.float64)
+        weight = np.asarray(self.weight, dtype=np.float64)
+        return are_cells(open_table(pa.table(self.features)), numbers, weight)
 
     def reorder(self, order: np.ndarray[Any, Any]) -> None:
         """Put the rows into another order, one column at a time to save memory."""

@@ -136,7 +136,7 @@ class ClusterTable:
     def levels(self, j: int) -> list[Any]:
         raise NotImplementedError(f"{self.label(j)} is on the workers")
 
-    def rows(self, chosen: BoolArray) -> Table:
+    def rows(self, chosen: BoolArray | IntArray) -> Table:
         raise NotImplementedError(f"{len(chosen)} rows are on the workers")
 
     def label(self, j: int) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-from seplearn.kernels.arrays import BoolArray, FloatArray
+from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 
 _LIBRARIES = ("pandas", "polars", "pyarrow")
 _OTHER_LIBRARIES = ("modin", "cudf")
@@ -47,8 +47,8 @@ class Table(Protocol):
         """The values of column ``j`` as Python objects, missing values as None or NaN."""
         ...
 
-    def rows(self, chosen: BoolArray) -> Table:
-        """The table with these rows only."""
+    def rows(self, chosen: BoolArray | IntArray) -> Table:
+        """The table with these rows only, by flags; or those of these numbers."""
         ...
 
     def label(self, j: int) -> str:
@@ -180,7 +180,7 @@ class ArrayTable:
         values: list[Any] = self._array[:, j].tolist()
         return values
 
-    def rows(self, chosen: BoolArray) -> Table:
+    def rows(self, chosen: BoolArray | IntArray) -> Table:
         return ArrayTable(self._array[chosen])
 
     def label(self, j: int) -> str:
@@ -247,8 +247,10 @@ class FrameTable:
     def levels(self, j: int) -> list[Any]:
         return self._columns[j].to_list()
 
-    def rows(self, chosen: BoolArray) -> Table:
-        return FrameTable(self._frame.filter(chosen.tolist()))
+    def rows(self, chosen: BoolArray | IntArray) -> Table:
+        if chosen.dtype == np.bool_:
+            return FrameTable(self._frame.filter(chosen.tolist()))
+        return FrameTable(self._frame[chosen.tolist()])
 
     def label(self, j: int) -> str:
         return f"column {self._labels[j]!r}"

@@ -53,10 +53,20 @@ def training_rows(
     """The rows with a positive weight; weights are numbers of rows."""
     table, y = rows_with_target(X, y)
     given = checked_weight(sample_weight, y)
-    weight = given if are_cells(table, y, given) else WeightUnit.of(given).counts(given)
+    weight = WeightUnit.of(given).counts(given)
     rows = _weighted_rows(table, y, weight, groups)
     added = read_offset(offset, len(y))
-    return rows if added is None else rows._replace(offset=added[weight > 0])
+    if added is not None:
+        rows = rows._replace(offset=added[weight > 0])
+    return _seen(rows, given[given > 0]) if are_cells(table, y, given) else rows
+
+
+def _seen(cells: TrainingRows, times: FloatArray) -> TrainingRows:
+    """The rows that were seen, of the cells of a contingency table."""
+    of = np.repeat(np.arange(len(times)), times.astype(np.int64))
+    groups = None if cells.groups is None else cells.groups[of]
+    offset = None if cells.offset is None else cells.offset[of]
+    return TrainingRows(cells.table.rows(of), cells.y[of], np.ones(len(of)), groups, offset)
 
 
 def are_cells(table: Table, y: FloatArray, weight: FloatArray) -> bool:
