@@ -49,11 +49,11 @@ def curve_and_product(n_rows, seed):
 
 def naive_share(table, weight):
     """What a row tells of what its weight says, counted row by row; None where rows are rows."""
+    are_numbers = all(own == int(own) for own in weight)
     told, copies = {}, {}
     for row, own in zip(map(tuple, table.tolist()), weight, strict=True):
         told[row] = told.get(row, 0.0) + own
-        copies[row] = copies.get(row, 0) + 1
-    are_weighed = min(weight) < max(weight) or sum(weight) > len(weight)
+        copies[row] = copies.get(row, 0) + (own if are_numbers else 1)
     targets = {row[0] for row in told}
     of_cell = {row[1:]: {other[0] for other in told if other[1:] == row[1:]} for row in told}
     by_target = len(targets) >= 0.95 * len(told)
@@ -62,11 +62,11 @@ def naive_share(table, weight):
     if len(kept) <= max(50, 0.5 * len(told)):
         return None
     parts = [kept]
-    if len(targets) == 2 and not are_weighed:
-        parts = [[row for row in kept if row[0] == target] for target in targets]
-    if not are_weighed and all(
-        len(part) > 0.8 * sum(copies[row] for row in part) for part in parts
-    ):
+    if len(targets) == 2 and are_numbers:
+        by_class = [[row for row in kept if row[0] == target] for target in targets]
+        parts = by_class if all(by_class) else parts
+    most = 0.8 if are_numbers else 1.0
+    if all(len(part) > most * sum(copies[row] for row in part) for part in parts):
         return None
     for column in range(table.shape[1]):
         others = {row[:column] + row[column + 1 :] for row in kept}

@@ -50,7 +50,7 @@ class ClassImportance(Explanation):
     >>> model = TSLClassifier(1, early_stopping=False, random_state=0).fit(X, three)
     >>> importance = explain.importance(model)
     >>> importance.classes, importance.of_class.shape
-    (['cheap', 'dear', 'fair'], (3, 4))
+    (['cheap', 'dear', 'fair'], (3, 7))
     >>> importance.names[importance.order[0]]
     'area'
     """

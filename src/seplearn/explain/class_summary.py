@@ -48,6 +48,16 @@ class ClassFeature:
         The mean probabilities in every bin.
     bins : array of int
         The bins that have rows; of a numeric feature without the outermost 1 % on either side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seplearn import TSLClassifier, datasets, explain
+    >>> X, y = datasets.rents(600, random_state=0)
+    >>> three = np.array(["cheap", "fair", "dear"])[np.digitize(y, [600, 900])]
+    >>> model = TSLClassifier(1, early_stopping=False, random_state=0).fit(X, three)
+    >>> explain.summary(model)["area"].sentence.startswith("The probability of ")
+    True
     """
 
     name: str
@@ -135,7 +145,7 @@ class ClassSummary(Explanation):
     >>> summary = explain.summary(model)
     >>> summary.features[0].name, summary.classes
     ('area', ['cheap', 'dear', 'fair'])
-    >>> "The probability of cheap falls from" in str(summary)
+    >>> "What every class goes by" in str(summary)
     True
     """
 

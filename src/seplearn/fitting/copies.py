@@ -43,20 +43,20 @@ def without_copies(data: AllRows, validation: Validation, loss: Loss) -> tuple[A
     copies of one another.
     """
     some = data.some
-    low, high = float(some.weight.min()), float(some.weight.max())
-    are_weighed = low < high or some.mass > some.n_rows
-    most = 1.0 if are_weighed else 1.0 - _FEWEST_COPIES
+    # A row of weight 2 is there twice. Of other weights nothing is known but what they add up to.
+    are_numbers = not (some.weight % 1.0).any()
+    times = some.weight if are_numbers else np.ones(some.n_rows)
+    most = 1.0 - _FEWEST_COPIES if are_numbers else 1.0
     n_targets = len(np.unique(some.target))
-    if n_targets > most * some.n_rows:  # as of most tables of numbers, which have no copies
+    if n_targets > most * times.sum():  # as of most tables of numbers, which have no copies
         return data, validation
-    if are_weighed and loss.are_means_of_counts(some.target, some.weight):
+    if are_numbers and loss.are_means_of_counts(some.target, some.weight):
         return data, validation
     keys = np.zeros(some.n_rows, dtype=np.uint64)
     for column in _hashed_columns(some):
         keys += column
     different, first, row = np.unique(keys, return_index=True, return_inverse=True)
-    copies = np.bincount(row)
-    weight = np.bincount(row, weights=some.weight).astype(np.float64)
+    copies, weight = (np.bincount(row, own).astype(np.float64) for own in (times, some.weight))
     # Numbers that were measured seldom agree: a target that is there twice is that of a copy.
     are_told_by_target = n_targets >= _TOLD_APART * len(different)
     counted = np.ones(len(different), dtype=bool)
@@ -66,8 +66,9 @@ def without_copies(data: AllRows, validation: Validation, loss: Loss) -> tuple[A
     if counted.sum() <= max(_FEW_ROWS, 0.5 * len(different)):
         return data, validation
     is_second = some.target[first] > some.target.min()
-    are_classes = n_targets == 2 and not are_weighed
-    parts = [counted & is_second, counted & ~is_second] if are_classes else [counted]
+    parts = [counted & is_second, counted & ~is_second]
+    if n_targets != 2 or not are_numbers or not all(own.any() for own in parts):
+        parts = [counted]
     if all(own.sum() > most * copies[own].sum() for own in parts):
         return data, validation
     if not are_told_by_target and not _differ_in_much(some, keys, first[counted]):

@@ -75,8 +75,9 @@ def are_cells(table: Table, y: FloatArray, weight: FloatArray) -> bool:
     Whole numbers, of which each row has one of its own: no two rows have the same values and the
     same target, and they are at least a quarter of all combinations of values.
     """
-    total = float(weight.sum())
-    if (weight % 1.0).any() or not len(y) < total <= ROWS_LOOKED_AT:
+    if weight.max() > ROWS_LOOKED_AT or (weight % 1.0).any():
+        return False
+    if not len(y) < weight.sum() <= ROWS_LOOKED_AT:
         return False
     combinations, rows = 1, [y]
     for j in range(table.n_columns):
