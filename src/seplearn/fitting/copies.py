@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,36 +48,70 @@ def without_copies(data: AllRows, validation: Validation, loss: Loss) -> tuple[A
     are_numbers = not (some.weight % 1.0).any()
     times = some.weight if are_numbers else np.ones(some.n_rows)
     most = 1.0 - _FEWEST_COPIES if are_numbers else 1.0
-    n_targets = len(np.unique(some.target))
-    if n_targets > most * times.sum():  # as of most tables of numbers, which have no copies
+    if len(np.unique(some.target)) > most * times.sum():  # as of most tables of numbers
         return data, validation
     if are_numbers and loss.are_means_of_counts(some.target, some.weight):
         return data, validation
-    keys = np.zeros(some.n_rows, dtype=np.uint64)
-    for column in _hashed_columns(some):
-        keys += column
-    different, first, row = np.unique(keys, return_index=True, return_inverse=True)
-    copies, weight = (np.bincount(row, own).astype(np.float64) for own in (times, some.weight))
-    # Numbers that were measured seldom agree: a target that is there twice is that of a copy.
-    are_told_by_target = n_targets >= _TOLD_APART * len(different)
-    counted = np.ones(len(different), dtype=bool)
-    if not are_told_by_target:
-        counted &= _are_alone(different - next(_hashed_columns(some))[first])
-    counted[np.argsort(weight, kind="stable")[-_CLUMPS:]] = False
-    if counted.sum() <= max(_FEW_ROWS, 0.5 * len(different)):
+    rows = _Different.of(some, times)
+    parts = rows.counted(are_numbers)
+    if all(own.sum() > most * rows.copies[own].sum() for own in parts) or rows.were_seen(parts):
         return data, validation
-    is_second = some.target[first] > some.target.min()
-    parts = [counted & is_second, counted & ~is_second]
-    if n_targets != 2 or not are_numbers or not all(own.any() for own in parts):
-        parts = [counted]
-    if all(own.sum() > most * copies[own].sum() for own in parts):
-        return data, validation
-    if not are_told_by_target and not _differ_in_much(some, keys, first[counted]):
-        return data, validation
-    share = 1.0 / _times_too_certain([weight[own] for own in parts])
-    if len(different) < some.n_rows:
-        validation = replace(validation, copies=row)
+    share = 1.0 / _times_too_certain([rows.weight[own] for own in parts])
+    if len(rows.keys) < some.n_rows:
+        validation = replace(validation, copies=rows.row)
     return (data.weighing(share) if share < 1.0 - _ROUNDING else data), validation
+
+
+class _Different(NamedTuple):
+    """The different rows of a table: their keys, where each is first, and how often it is there."""
+
+    data: TrainingData
+    keys: RandomState
+    first: IntArray
+    row: IntArray  # of every row of the table which of the different ones it is
+    copies: FloatArray
+    weight: FloatArray
+
+    @staticmethod
+    def of(data: TrainingData, times: FloatArray) -> _Different:
+        keys = np.zeros(data.n_rows, dtype=np.uint64)
+        for column in _hashed_columns(data):
+            keys += column
+        different, first, row = np.unique(keys, return_index=True, return_inverse=True)
+        sums = (np.bincount(row, own).astype(np.float64) for own in (times, data.weight))
+        return _Different(data, different, first, row, *sums)
+
+    @property
+    def n_targets(self) -> int:
+        return len(np.unique(self.data.target[self.first]))
+
+    @property
+    def are_told_by_target(self) -> bool:
+        """Numbers that were measured seldom agree: a target that is there twice is a copy's."""
+        return self.n_targets >= _TOLD_APART * len(self.keys)
+
+    def counted(self, are_numbers: bool) -> list[BoolArray]:
+        """Those whose copies are counted, of each of two classes apart; none if they are too few.
+
+        A rare class has few copies, and they are all that is known of it.
+        """
+        counted = np.ones(len(self.keys), dtype=bool)
+        if not self.are_told_by_target:
+            counted &= _are_alone(self.keys - next(_hashed_columns(self.data))[self.first])
+        counted[np.argsort(self.weight, kind="stable")[-_CLUMPS:]] = False
+        if counted.sum() <= max(_FEW_ROWS, 0.5 * len(self.keys)):
+            return []
+        is_second = self.data.target[self.first] > self.data.target.min()
+        parts = [counted & is_second, counted & ~is_second]
+        are_classes = self.n_targets == 2 and are_numbers and all(own.any() for own in parts)
+        return parts if are_classes else [counted]
+
+    def were_seen(self, parts: list[BoolArray]) -> bool:
+        """Whether equal rows were seen more than once, as rows differ little from one another."""
+        if self.are_told_by_target:
+            return False
+        counted = np.logical_or.reduce(parts)
+        return not _differ_in_much(self.data, self.keys[counted], self.first[counted])
 
 
 def repeated(
@@ -125,11 +160,11 @@ def _hashed(numbers: IntArray | CodeArray, column: int) -> RandomState:
     return mixed((numbers.astype(np.uint64) << np.uint64(32)) + np.uint64(column + 1))
 
 
-def _differ_in_much(data: TrainingData, keys: RandomState, different: IntArray) -> bool:
+def _differ_in_much(data: TrainingData, keys: RandomState, first: IntArray) -> bool:
     """Whether these rows, all of them different, nearly all differ in more than one column."""
-    every = np.uint64(-(-len(different) // _LOOKED_AT))
+    every = np.uint64(-(-len(keys) // _LOOKED_AT))
     for column in _hashed_columns(data):
-        others = keys[different] - column[different]
+        others = keys - column[first]
         others = others[others % every == 0]  # rows that are alike are all looked at, or none
         if len(np.unique(others)) < _TOLD_APART * len(others):
             return False
