@@ -318,5 +318,7 @@ def test_what_is_no_table_of_cells_has_weights():
     assert not are_cells(open_table(X), y, np.ones(len(n)))
     assert not are_cells(open_table(X), y, n * 1e6)
     assert not are_cells(open_table(np.c_[X, np.arange(len(n))]), y, n)
+    assert not are_cells(open_table(np.c_[X[:, :1], np.arange(len(n))]), y, n)
+    assert not are_cells(open_table(np.arange(20.0)[:, None]), np.arange(20.0), 3.0 + np.arange(20))
     missing = np.where(X == 3.0, np.nan, X)
     assert are_cells(open_table(missing), y, n)

@@ -86,7 +86,8 @@ def are_cells(table: Table, y: FloatArray, weight: FloatArray) -> bool:
         codes = [numbers.setdefault(None if is_missing(v) else v, len(numbers)) for v in values]
         rows.append(np.array(codes, dtype=np.float64))
         combinations *= len(numbers)
-        if combinations > _CELLS_PER_ROW * len(y):
+        is_measured = 2 * len(numbers) > len(y)  # cells share their values
+        if is_measured or combinations > _CELLS_PER_ROW * len(y):
             return False
     return len(np.unique(np.column_stack(rows), axis=0)) == len(y)
 
