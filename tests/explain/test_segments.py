@@ -35,7 +35,9 @@ def test_every_part_of_every_feature_is_told_the_worst_first(model):
     assert frame.iloc[0][["feature", "segment"]].tolist() == ["level", "b"]
     assert frame.groupby("feature")["rows"].sum().tolist() == [1000, 1000]
     assert frame.groupby("feature")["share"].sum().tolist() == pytest.approx([1.0, 1.0])
-    assert (frame["error_lower"].diff().dropna() <= 0).all()
+    spread = np.std((y - model.predict(X)) ** 2)
+    chance = stats.t(frame["rows"] - 1).ppf(0.95) * spread / np.sqrt(frame["rows"])
+    assert ((frame["error"] ** 2 - chance).diff().dropna() <= 1e-12).all()
     own = (X["level"] == "b").to_numpy()
     off = y[own] - model.predict(X)[own]
     first = frame.iloc[0]
@@ -101,6 +103,16 @@ def test_few_rows_have_no_band_and_come_last(model):
     assert found.error[1] > 50
 
 
+def test_parts_with_hardly_an_error_are_not_worse_than_those_with_few_large_ones(model):
+    X, _ = table(60, 1)
+    group = np.repeat(["good", "bad", "fair"], 20)
+    miss = np.where(group == "good", 0.01, 0.05)
+    miss[20] = 4.0  # one row of the bad part, whose own band reaches down to zero
+    found = explain.segments(model, X, model.predict(X) + miss, by=group)
+    assert found.segments == ("bad", "fair", "good")
+    assert found.error_lower[0] < found.error_lower[2]
+
+
 def test_other_losses_have_their_own_measure():
     X, y = table(600, 0)
     two = TSLClassifier(n_stages=1, early_stopping=False, random_state=0).fit(X, y > 0)
@@ -145,6 +157,13 @@ def three():
     X, y = table(400, 0)
     labels = np.array(["low", "middle", "high"])[np.digitize(y, [-0.5, 0.5])]
     return TSLClassifier(n_stages=1, early_stopping=False, random_state=0).fit(X, labels), labels
+
+
+def test_several_classes_have_no_offset(three):
+    X, _ = table(400, 0)
+    model, labels = three
+    with pytest.raises(ValueError, match="offset must be None with more than two classes"):
+        explain.segments(model, X, labels, offset=np.ones(400))
 
 
 def test_of_several_classes_the_likeliest_is_told_of(three):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -48,36 +49,72 @@ def curve_and_product(n_rows, seed):
 
 
 def naive_share(table, weight):
-    """What a row tells of what its weight says, counted row by row; None where rows are rows."""
+    """What a row tells of what its weight says, counted row by row, and whether rows are copies."""
     are_numbers = all(own == int(own) for own in weight)
+    unit = float(math.gcd(*map(int, weight))) if are_numbers else 1.0
     told, copies = {}, {}
     for row, own in zip(map(tuple, table.tolist()), weight, strict=True):
         told[row] = told.get(row, 0.0) + own
-        copies[row] = copies.get(row, 0) + (own if are_numbers else 1)
+        copies[row] = copies.get(row, 0.0) + (own / unit if are_numbers else 1.0)
     targets = {row[0] for row in told}
-    of_cell = {row[1:]: {other[0] for other in told if other[1:] == row[1:]} for row in told}
+    of_cell = {}
+    for row in told:
+        of_cell.setdefault(row[1:], []).append(row)
     by_target = len(targets) >= 0.95 * len(told)
-    clumps = sorted(told, key=told.__getitem__)[-5:]
-    kept = [r for r in told if r not in clumps and (by_target or len(of_cell[r[1:]]) == 1)]
-    if len(kept) <= max(50, 0.5 * len(told)):
-        return None
-    parts = [kept]
-    if len(targets) == 2 and are_numbers:
-        by_class = [[row for row in kept if row[0] == target] for target in targets]
-        parts = by_class if all(by_class) else parts
-    most = 0.8 if are_numbers else 1.0
-    if all(len(part) > most * sum(copies[row] for row in part) for part in parts):
-        return None
-    for column in range(table.shape[1]):
-        others = {row[:column] + row[column + 1 :] for row in kept}
-        if not by_target and len(others) < 0.95 * len(kept):
-            return None
-    whole, times = sum(told[row] for row in kept), 0.0
-    for part in parts:
-        mass = sum(told[row] for row in part)
-        of_noise = 1.0 if len(parts) == 1 else (whole - mass) / whole
-        times += of_noise * sum(told[row] ** 2 for row in part) / mass
-    return min(1.0, 1.0 / times)
+    kept = [r for r in told if by_target or len(of_cell[r[1:]]) == 1]
+    parts = [[row for row in kept if row[0] == target] for target in sorted(targets)]
+    parts = parts if len(targets) == 2 else [kept]
+    are_many = any(
+        len(part) <= 0.8 * sum(unclumped([copies[row] for row in part])) for part in parts
+    )
+    if not are_many:
+        own = [[w for r, w in zip(table, weight, strict=True) if r[0] == t] for t in targets]
+        own = own if len(targets) == 2 else [list(weight)]
+        return (unit if are_numbers else too_certain(own, False)), False
+    if naive_seen(told, copies, of_cell, kept, by_target):
+        return 1.0, False
+    return too_certain([[told[row] for row in part] for part in parts], are_numbers), True
+
+
+def naive_seen(told, copies, of_cell, kept, by_target):
+    """Whether equal rows were seen more than once."""
+    n_columns, few = len(next(iter(told))), len(told) <= 50
+    if by_target:
+        cells = [row[1:] for row in kept]
+        return few and any(
+            len({cell[:k] + cell[k + 1 :] for cell in cells}) < 0.95 * len(cells)
+            for k in range(n_columns - 1)
+        )
+    if few or len(kept) <= 50:
+        return True
+    unlike, every = [], [row for row in told for _ in range(int(copies[row]))]
+    for rows in of_cell.values():
+        own = [row[0] for row in rows for _ in range(int(copies[row]))]
+        if len(own) > 1:
+            pairs = list(combinations(own, 2))
+            unlike.append(sum(one != other for one, other in pairs) / len(pairs))
+    shares = np.unique([row[0] for row in every], return_counts=True)[1] / len(every)
+    if np.mean(unlike) >= 0.05 * (1.0 - np.sum(shares**2)) > 0.0:
+        return True
+    return any(
+        len({row[:k] + row[k + 1 :] for row in kept}) < 0.95 * len(kept) for k in range(n_columns)
+    )
+
+
+def unclumped(copies):
+    most = 10.0 * float(np.median(copies)) if copies else 0.0
+    return [min(own, most) for own in copies]
+
+
+def too_certain(parts, as_classes):
+    parts = [unclumped(part) for part in parts]
+    whole = sum(map(sum, parts))
+    squares = [sum(own * own for own in part) for part in parts]
+    if len(parts) == 1 or not as_classes:
+        return max(1.0, sum(squares) / whole)
+    noises = [(whole - sum(part)) / whole for part in parts]
+    each = zip(noises, squares, parts, strict=True)
+    return max(1.0, sum(noise * square / sum(part) for noise, square, part in each))
 
 
 @given(st.data())
@@ -94,15 +131,15 @@ def test_weights_sum_to_what_different_rows_tell(data):
         picked = rng.integers(0, n, data.draw(st.integers(n, 3 * n)))
     weight = rng.integers(1, data.draw(st.sampled_from([2, 5, 60])), len(picked)).astype(float)
     if data.draw(st.booleans()):
-        weight = rng.uniform(0.05, 0.3, len(picked))
+        weight = rng.uniform(0.05, 0.3, len(picked)) * data.draw(st.sampled_from([1.0, 20.0]))
     offset = rng.integers(0, 2, n)[rng.integers(0, n, len(picked))].astype(float)
     given_offset = offset if data.draw(st.booleans()) else None
     table = np.column_stack([y[picked], X[picked]] + ([] if given_offset is None else [offset]))
     found, numbers = weighed(training_data(X[picked], y[picked], weight, given_offset))
-    share = naive_share(table, weight)
-    np.testing.assert_allclose(found, (1.0 if share is None else share) * weight, rtol=1e-12)
+    times, are_copies = naive_share(table, weight)
+    np.testing.assert_allclose(found, weight / times, rtol=1e-12)
     are_there_twice = len(np.unique(table, axis=0)) < len(picked)
-    assert (numbers is not None) == (share is not None and are_there_twice)
+    assert (numbers is not None) == (are_copies and are_there_twice)
 
 
 WAYS = ["bootstrap", "five of each", "weights", "means of so many", "bins of many rows"]
@@ -153,6 +190,70 @@ def test_few_copies_are_left_as_they_are():
         assert (without_copies(given, Validation(), SquaredError())[0] is given) == told
 
 
+def visited(rng, n_places, n_visits):
+    """Places with what is measured there, each visited so often; few visits have the outcome."""
+    place = np.repeat(np.arange(n_places), n_visits)
+    X = rng.normal(size=(n_places, 3))[place]
+    return X, (rng.random(len(place)) < 1.0 / (1.0 + np.exp(3.5 - X[:, 0]))).astype(float)
+
+
+def standing_still(rng):
+    """Measurements of machines, and many rows of each while it stood still."""
+    X = np.c_[rng.normal(size=(800, 4)), rng.integers(0, 8, 800)]
+    still = np.c_[np.zeros((640, 4)), np.repeat(np.arange(8), 80)]
+    return np.r_[X, still], np.r_[X[:, 0] + rng.normal(size=800), np.zeros(640)]
+
+
+def levels_as_columns(rng):
+    """Two levels always differ in two of the columns that say which one it is."""
+    levels = rng.integers(0, 6, (800, 3))
+    y = rng.random(800) < 1.0 / (1.0 + np.exp(3.5 - 0.4 * levels[:, 0]))
+    return np.eye(6)[levels].reshape(800, 18), y.astype(float)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda rng: visited(rng, 400, 6), standing_still, levels_as_columns]
+)
+def test_equal_rows_of_ordinary_tables_are_no_copies(make):
+    given, validation = training_data(*make(np.random.default_rng(0))), Validation(chooses=True)
+    found = without_copies(given, validation, SquaredError())
+    assert found[0] is given
+    assert found[1] is validation
+
+
+def test_few_rows_that_are_there_six_times_are_as_good_as_once():
+    X, truth, y, _ = curve_and_product(45, seed=4)
+    y = X[:, 0] + 0.2 * (y - truth)
+    once = TSLRegressor(random_state=0).fit(X[:, :2], y)
+    weighted = TSLRegressor(random_state=0).fit(X[:, :2], y, np.full(45, 6.0))
+    copied = TSLRegressor(random_state=0).fit(np.repeat(X[:, :2], 6, axis=0), np.repeat(y, 6))
+    new = np.random.default_rng(5).normal(size=(1000, 2))
+    np.testing.assert_allclose(once.predict(new), weighted.predict(new), atol=1e-9)
+    assert r2_score(new[:, 0], copied.predict(new)) > 0.9
+
+
+@pytest.mark.parametrize("weight", [0.7, 3.0])
+def test_the_same_weight_of_rows_with_some_copies_says_nothing(weight):
+    """As where no weights are given, a few rows that are there twice change nothing."""
+    X, _, y, _ = curve_and_product(400, seed=0)
+    picked = np.r_[np.arange(400), np.arange(50)]
+    given = training_data(X[picked], y[picked], np.full(450, weight))
+    found, validation = without_copies(given, Validation(chooses=True), SquaredError())
+    np.testing.assert_allclose(found.weight, min(weight, 1.0))
+    assert validation.copies is None
+
+
+def test_the_order_of_columns_does_not_change_what_rows_count_for():
+    X, _, y, rng = curve_and_product(150, seed=0)
+    picked = rng.integers(0, 150, 220)
+    one, other = (
+        weighed(training_data(X[picked][:, order], (y > 1.0).astype(float)[picked]))[0]
+        for order in ([0, 1, 2, 3], [2, 0, 3, 1])
+    )
+    np.testing.assert_array_equal(one, other)
+    assert one[0] < 1.0
+
+
 @pytest.mark.parametrize("outcomes", [1, 12])
 def test_a_clump_of_equal_rows_does_not_silence_the_others(outcomes):
     """Rows that are zero, or missing, everywhere: of one outcome, or of several."""
@@ -178,6 +279,17 @@ def test_where_most_cells_have_several_outcomes_rows_are_rows():
     assert without_copies(given, Validation(), LogLoss())[0] is given
 
 
+def test_a_few_rows_of_one_outcome_do_not_decide_for_all():
+    """Of most combinations both outcomes were seen, one of them seldom."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(120, 3)), 2, axis=0)
+    y = np.tile([0.0, 1.0], 120)
+    weight = np.where(np.arange(240) % 4 < 2, [99.0, 1.0] * 120, [1.0, 99.0] * 120)
+    alone, five = rng.normal(size=(20, 3)), np.full(20, 5.0)
+    given = training_data(np.r_[X, alone], np.r_[y, np.ones(20)], np.r_[weight, five])
+    assert without_copies(given, Validation(), LogLoss())[0] is given
+
+
 def test_weights_of_classes_hide_no_weights_of_rows():
     """Those of the rows may sum to more than their number, and with those of classes to less."""
     X, truth, _, rng = curve_and_product(600, seed=0)
@@ -186,8 +298,7 @@ def test_weights_of_classes_hide_no_weights_of_rows():
     weight = times * np.where(y == 1.0, 0.5, 0.02)
     assert weight.sum() < 600
     found, _ = weighed(training_data(X, y, weight))
-    rest = np.sort(weight)[:-5]
-    np.testing.assert_allclose(found, weight * rest.sum() / (rest**2).sum())
+    np.testing.assert_allclose(found, weight * weight.sum() / (weight**2).sum())
 
 
 def test_means_of_counts_are_as_certain_as_their_counts():
@@ -248,6 +359,56 @@ def test_copies_of_classes_are_held_out_together_with_their_share_of_each():
     assert sum(map(len, every)) == 700
 
 
+def test_rows_are_repeated_with_all_that_belongs_to_them():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (30, 2)).astype(float)
+    times = rng.integers(1, 4, 30).astype(float)
+    given = training_data(X, np.arange(30.0), times, offset=np.arange(30.0))
+    validation = Validation(chooses=True, groups=np.arange(30))
+    data, parts = copies.repeated(given, validation, has_classes=True)
+    of = np.repeat(np.arange(30), times.astype(int))
+    np.testing.assert_array_equal(data.codes, given.codes[of])
+    for own in (data.target, data.given_offset, parts.groups):
+        np.testing.assert_array_equal(own, of)
+    np.testing.assert_array_equal(data.weight, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "times", "has_classes", "are_repeated"),
+    [
+        (30, 2.0, True, True),
+        (30, 1.0, True, False),
+        (30, 2.5, True, False),
+        (30, 2.0, False, False),  # of numbers as many rows as that are held out well as they are
+        (30, 6.0, False, True),
+        (400, 6.0, False, False),
+        (30, 40_000.0, True, False),
+    ],
+)
+def test_what_is_repeated(n_rows, times, has_classes, are_repeated):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (n_rows, 2)).astype(float), rng.normal(size=n_rows)
+    given = training_data(X, y, np.full(n_rows, times))
+    data, _ = copies.repeated(given, Validation(chooses=True), has_classes)
+    assert (data is not given) == are_repeated
+
+
+def test_some_of_many_rows_tell_whether_they_differ_in_much(monkeypatch):
+    monkeypatch.setattr(copies, "_LOOKED_AT", 60)
+    rng = np.random.default_rng(0)
+    X, _, y, _ = curve_and_product(400, seed=0)
+    y = (y > 1.0).astype(float)
+    picked = rng.integers(0, 400, 800)
+    found, numbers = weighed(training_data(X[picked], y[picked]))
+    assert numbers is not None
+    assert found[0] < 0.6
+    levels = rng.integers(0, 6, (400, 5)).astype(float)  # the outcome follows from them
+    given = training_data(
+        levels, (levels.sum(axis=1) > 14).astype(float), rng.integers(1, 9, 400) * 1.0
+    )
+    assert without_copies(given, Validation(), SquaredError())[0] is given
+
+
 def test_a_fit_that_is_told_of_says_so(capsys):
     X, _, y, _ = curve_and_product(200, seed=0)
     options = {"n_stages": 1, "early_stopping": False, "verbose": True}
@@ -298,6 +459,28 @@ def test_cells_with_their_counts_are_the_rows_that_were_seen(n_observations):
     assert weighted.provenance_.weight == n_observations
 
 
+def test_cells_may_be_counted_in_two_places_and_very_many():
+    table = cells(2000, seed=0)
+    features = ["grade", "sex", "age"]
+
+    def fitted(rows):
+        model = TSLClassifier(random_state=0).fit(rows[features], rows["lived"], rows["n"])
+        return model.predict_proba(table[features])[:, 1], model.provenance_
+
+    whole, _ = fitted(table)
+    twice, _ = fitted(
+        pd.concat([table.assign(n=table["n"] // 2), table.assign(n=-(-table["n"] // 2))])
+    )
+    np.testing.assert_allclose(whole, twice, atol=0.02)  # parts hold out other rows
+    assert np.ptp(whole) > 0.3
+    many, provenance = fitted(table.assign(n=table["n"] * 10_000))
+    odds = table.pivot_table(index=features, columns="lived", values="n", fill_value=0)
+    seen = odds.loc[list(map(tuple, table[features].to_numpy()))]
+    share = (seen[True] / (seen[True] + seen[False])).to_numpy()
+    assert np.average(np.abs(many - share), weights=table["n"]) < 0.02
+    assert provenance.weight == pytest.approx(2e7)
+
+
 def test_amounts_of_cells_are_counted_too():
     rng = np.random.default_rng(0)
     grid = np.array([(a, b) for a in range(5) for b in range(4)], dtype=float)
@@ -313,10 +496,12 @@ def test_what_is_no_table_of_cells_has_weights():
     codes = table[["grade", "sex", "age"]].apply(lambda column: pd.factorize(column)[0] * 1.0)
     X, y, n = codes.to_numpy(), table["lived"].to_numpy(float), table["n"].to_numpy(float)
     assert are_cells(open_table(X), y, n)
-    assert not are_cells(open_table(np.r_[X, X[:1]]), np.r_[y, y[:1]], np.r_[n, 1.0])
+    assert are_cells(open_table(np.r_[X, X]), np.r_[y, y], np.r_[n, n])  # counted in two places
+    assert not are_cells(open_table(np.r_[X, X, X]), np.r_[y, y, y], np.r_[n, n, n])
     assert not are_cells(open_table(X), y, n + 0.5)
     assert not are_cells(open_table(X), y, np.ones(len(n)))
-    assert not are_cells(open_table(X), y, n * 1e6)
+    assert are_cells(open_table(X), y, n * 1e6)
+    assert not are_cells(open_table(X), y, n * 1e9)
     assert not are_cells(open_table(np.c_[X, np.arange(len(n))]), y, n)
     assert not are_cells(open_table(np.c_[X[:, :1], np.arange(len(n))]), y, n)
     assert not are_cells(open_table(np.arange(20.0)[:, None]), np.arange(20.0), 3.0 + np.arange(20))

@@ -110,7 +110,8 @@ class Columns:
             return False
         numbers = np.unique(self.y, return_inverse=True)[1].astype(np.float64)
         weight = np.asarray(self.weight, dtype=np.float64)
-        return are_cells(open_table(pa.table(self.features)), numbers, weight)
+        table, seen = open_table(pa.table(self.features)), weight > 0.0
+        return are_cells(table.rows(seen), numbers[seen], weight[seen])
 
     def reorder(self, order: np.ndarray[Any, Any]) -> None:
         """Put the rows into another order, one column at a time to save memory."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,8 +38,9 @@ _ROUNDING = 1e-13  # of the largest residual: what is less beside it is no numbe
 class Segments(Explanation):
     """Errors of predictions in parts of the rows, the worst first.
 
-    A part is worse than another if the lower end of the band of its error is higher: an error of
-    few rows may be large by chance.
+    A part is worse than another if its error is larger, less what chance may do to a mean of so few
+    of these rows. It is told by how much the losses of all rows differ: those of the part alone may
+    be alike only because nothing has gone wrong there yet.
 
     Attributes
     ----------
@@ -173,6 +175,7 @@ def segments(
             f"label must be None for a model that is not of several classes, got {label!r}"
         )
     k = None if label is None else model._number_of("label", label)
+    model._check_offset(offset)
     model._warn_without_offset(offset)
     found = divided(subject, X, model._outcomes(y), sample_weight, by, offset)
     sums = models.predict(found.codes)
@@ -224,8 +227,8 @@ class _Measured:
             for own in parts
             for g in np.flatnonzero(np.bincount(own.of_row, minlength=len(own.groups.labels)))
         ]
-        found.sort(key=lambda row: _badness(row["error_lower"], row["error"]))
-        columns = {name: [row[name] for row in found] for name in found[0]}
+        found.sort(key=lambda told: told[0])
+        columns = {name: [row[name] for _, row in found] for name in found[0][1]}
         numbers: dict[str, Any] = {
             name: np.array(values) for name, values in columns.items() if name not in _WORDS
         }
@@ -240,15 +243,24 @@ class _Measured:
             library=library,
         )
 
-    def _part(self, parts: Parts, g: int) -> dict[str, Any]:
+    @cached_property
+    def _spread(self) -> float:
+        """Standard deviation of the losses of all rows."""
+        off = self.losses - weighted_mean(self.losses, self.weight)
+        size = float(np.abs(off).max()) or 1.0
+        return size * math.sqrt(weighted_mean((off / size) ** 2, self.weight))
+
+    def _part(self, parts: Parts, g: int) -> tuple[tuple[bool, float], dict[str, Any]]:
+        """What is told of a part, behind a key that sorts the worst first, too few rows last."""
         own = parts.of_row == g
         weight, n = self.weight[own], int(own.sum())
         mean, error = mean_and_error(self.losses[own], weight)
         residual, low, high = self._residual(self.outcome[own] - self.prediction[own], weight)
         is_known = rows_counted(weight) > _FEWEST - 0.5  # five equal weights may round to less
         reach = reach_of_90(weight) if is_known else math.nan
+        chance = reach * self._spread / math.sqrt(rows_counted(weight)) if is_known else 0.0
         largest = self.weight.max()
-        return {
+        return (not is_known, chance - mean), {
             "features": parts.name,
             "segments": parts.groups.labels[g],
             "rows": n,
@@ -292,8 +304,3 @@ def _of_class(rows: TrainingRows, sums: FloatArray, k: int) -> _Measured:
 
 
 _WORDS = ("features", "segments")
-
-
-def _badness(lower: float, error: float) -> tuple[bool, float]:
-    """A key that sorts the worst first, and parts of too few rows last."""
-    return math.isnan(lower), -error if math.isnan(lower) else -lower

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from seplearn import explain
 from seplearn._errors import wrong_type
 from seplearn.estimators.base import SeparationEstimator
@@ -35,14 +37,14 @@ def page_segments(
     """Where errors are largest, and the groups of a column."""
     groups = None if by is None else explain.segments(model, X, y, by=by, offset=offset)
     worst = explain.segments(model, X, y, offset=offset)
+    worse = np.flatnonzero(worst.error > worst.overall).tolist()
     return {
-        "worst": _told(worst, _MOST_PARTS),
-        "groups": None if groups is None else _told(groups, _MOST_GROUPS),
+        "worst": _told(worst, worse[:_MOST_PARTS]),
+        "groups": groups and _told(groups, list(range(len(groups.rows)))[:_MOST_GROUPS]),
     }
 
 
-def _told(parts: Segments, most: int) -> dict[str, Any]:
-    shown = range(min(len(parts.rows), most))
+def _told(parts: Segments, shown: list[int]) -> dict[str, Any]:
     return {
         "measure": parts.measure,
         "overall": parts.overall,

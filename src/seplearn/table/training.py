@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from seplearn._errors import out_of_range, warn, wrong_type
 from seplearn.kernels.arrays import FloatArray, IntArray
-from seplearn.table.blocks import ROWS_LOOKED_AT, block_parts, blocked_sum, ends
+from seplearn.table.blocks import block_parts, blocked_sum, ends
 from seplearn.table.columns import (
     Table,
     are_missing,
@@ -34,6 +34,9 @@ MOST_PER_ROW = 10.0  # weights of a larger mean are no numbers of rows
 NO_TARGET = "fit requires y to be passed, but the target y is None"  # as scikit-learn has it
 NO_OUTCOMES = "y must hold the outcomes of the rows, got None"
 _CELLS_PER_ROW = 4  # at most, in a contingency table
+_CELLS_OF_THEIR_OWN = 0.5  # the share of rows, at least: cells may have been counted in two places
+_LARGEST_TABLE = 1e10  # rows that a contingency table counts: beyond it weights are something else
+_MOST_SEEN = 50_000  # rows that are made of a contingency table
 _LEVEL_TAKEN_OFF = 1e6  # standard deviations: from here on more than six of 16 digits are lost
 
 
@@ -58,30 +61,38 @@ def training_rows(
     added = read_offset(offset, len(y))
     if added is not None:
         rows = rows._replace(offset=added[weight > 0])
-    return _seen(rows, given[given > 0]) if are_cells(table, y, given) else rows
+    times = given[weight > 0]
+    return _seen(rows, times) if are_cells(rows.table, rows.y, times) else rows
 
 
 def _seen(cells: TrainingRows, times: FloatArray) -> TrainingRows:
-    """The rows that were seen, of the cells of a contingency table."""
-    of = np.repeat(np.arange(len(times)), times.astype(np.int64))
+    """The rows that were seen, of the cells of a contingency table.
+
+    Of very many each row stands for several of its cell: so many tell parts of them apart as well.
+    """
+    most = times.max()
+    while np.minimum(times, most).sum() > _MOST_SEEN:
+        most = most // 2.0
+    rows = np.minimum(times, most)
+    of = np.repeat(np.arange(len(times)), rows.astype(np.int64))
     groups = None if cells.groups is None else cells.groups[of]
     offset = None if cells.offset is None else cells.offset[of]
-    return TrainingRows(cells.table.rows(of), cells.y[of], np.ones(len(of)), groups, offset)
+    return TrainingRows(cells.table.rows(of), cells.y[of], (times / rows)[of], groups, offset)
 
 
 def are_cells(table: Table, y: FloatArray, weight: FloatArray) -> bool:
     """Whether rows are the cells of a contingency table, and weights how often each was seen.
 
-    Whole numbers, of which each row has one of its own: no two rows have the same values and the
-    same target, and they are at least a quarter of all combinations of values.
+    Whole numbers above zero. Not more than half of the rows have the values and the target of
+    another, and they are at least a quarter of all combinations of values.
     """
-    if weight.max() > ROWS_LOOKED_AT or (weight % 1.0).any():
-        return False
-    if not len(y) < weight.sum() <= ROWS_LOOKED_AT:
+    if (weight % 1.0).any() or not len(y) < weight.sum() <= _LARGEST_TABLE or len(y) > _MOST_SEEN:
         return False
     combinations, rows = 1, [y]
     for j in range(table.n_columns):
         values = table.levels(j) if table.is_categorical(j) else table.numbers(j).tolist()
+        if not all(isinstance(value, Hashable) for value in values):
+            return False  # a list, say: told of where columns are read
         numbers: dict[Any, int] = {}
         codes = [numbers.setdefault(None if is_missing(v) else v, len(numbers)) for v in values]
         rows.append(np.array(codes, dtype=np.float64))
@@ -89,7 +100,7 @@ def are_cells(table: Table, y: FloatArray, weight: FloatArray) -> bool:
         is_measured = 2 * len(numbers) > len(y)  # cells share their values
         if is_measured or combinations > _CELLS_PER_ROW * len(y):
             return False
-    return len(np.unique(np.column_stack(rows), axis=0)) == len(y)
+    return len(np.unique(np.column_stack(rows), axis=0)) >= _CELLS_OF_THEIR_OWN * len(y)
 
 
 def read_offset(offset: Any, n_rows: int) -> FloatArray | None:

@@ -32,10 +32,10 @@ function tellParts() {
       el("p", { class: "note" }, "Errors and means in the groups of this column, the worst first. Bands say what may be "
         + `chance.${groups.n_parts > groups.parts.length ? ` ${groups.parts.length} of ${groups.n_parts} groups are shown.` : ""}`));
   }
-  if (worst) {
+  if (worst?.parts.length) {
     parts.push(el("h3", {}, "Where is it worst?"), partsTable(worst, false),
       el("p", { class: "note" }, `Of ${plural(worst.n_parts, "part")} of single features the ${worst.parts.length} with the largest `
-        + `errors, by the lower end of the band; over all ${plural(worst.n_rows, "row")} it is ${showError(worst.overall)}. `
+        + `errors, less what chance may do to so few rows; over all ${plural(worst.n_rows, "row")} it is ${showError(worst.overall)}. `
         + (worst.is_of_likeliest ? "Certainty is the probability of the likeliest class: where it is right less often, the model is too certain."
           : "Outcome minus prediction is above zero where predictions are too low.")
         + " Of ten bands one misses by chance."));
