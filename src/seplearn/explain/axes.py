@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from seplearn._numerals import number_text
 from seplearn.kernels.arrays import FloatArray
 from seplearn.table.binning import Axis
@@ -48,6 +50,21 @@ def place_texts(values: Sequence[float], span: float) -> list[str]:
         if len(set(words)) == len(set(values)):
             break
     return words
+
+
+def span_at(values: FloatArray, k: int) -> float:
+    """The span by which the place of one of some ascending values is told.
+
+    That of all values, or a hundred times the distance to the next if they lie closer together
+    there, as the small ones of incomes do: a hundredth of all would be zero for most of them.
+
+    Examples
+    --------
+    >>> span_at(np.array([1.0, 2.0, 4.0, 9000.0]), 0), span_at(np.array([1.0, 2.0, 3.0]), 0)
+    (100.0, 2.0)
+    """
+    near = np.diff(values[max(k - 1, 0) : k + 2]).max(initial=0.0)
+    return float(min(values[-1] - values[0], 100.0 * near))
 
 
 def row_texts(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seplearn._numerals import count, listed, percent
-from seplearn.explain.axes import place_texts
+from seplearn.explain.axes import place_texts, span_at
 from seplearn.explain.class_importance import ClassImportance, class_importance_of
 from seplearn.explain.class_response import ClassResponse, class_response_of
 from seplearn.explain.result import Explanation
@@ -94,7 +94,8 @@ class ClassFeature:
         values = np.asarray(axis.values, dtype=float)[self.bins]
         way = way_along(curve)
         told = [0, len(curve) - 1] if way else [low, high]
-        places = place_texts([values[end] for end in told], float(np.ptp(values)))
+        span = min(span_at(values, end) for end in told)
+        places = place_texts([values[end] for end in told], span)
         first, last = (
             f"{percent(curve[end])} at {place}" for end, place in zip(told, places, strict=True)
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seplearn._numerals import count, listed, percent
-from seplearn.explain.axes import place_texts
+from seplearn.explain.axes import place_texts, span_at
 from seplearn.explain.signs import SignChange
 from seplearn.explain.statements import (
     DOWN_AND_UP,
@@ -139,10 +139,10 @@ def _dependence(one: FeatureSummary, summary: Summary) -> str:
         return f"What matters is whether it is missing: {usual} where it is not.{missing}"
     values = np.asarray(one.axis.describe().values, dtype=float)[one.bins]
     low, high = int(np.argmin(curve)), int(np.argmax(curve))
-    span = float(values[-1] - values[0])
 
     def point(k: int) -> str:
-        return f"{rounded_text(curve[k], summary.spread)} at {rounded_text(values[k], span)}"
+        place = rounded_text(values[k], span_at(values, k))
+        return f"{rounded_text(curve[k], summary.spread)} at {place}"
 
     last = len(curve) - 1
     if way in (RAISES, LOWERS):
