@@ -1058,7 +1058,8 @@ COPIES = Group(
     ("tests/fitting/test_copies.py",),
     (
         ("_FEWEST_COPIES = 0.2", "_FEWEST_COPIES = 0.25"),
-        ("_FEW_ROWS = 50", "_FEW_ROWS = 0"),
+        ("_FEW_NUMBERS = 50, 20", "_FEW_NUMBERS = 0, 20"),
+        ("_FEW_NUMBERS = 50, 20", "_FEW_NUMBERS = 50, 0"),
         ("_TOLD_APART = 0.95", "_TOLD_APART = 0.5"),
         ("_LEAST_DISAGREEMENT = 0.05", "_LEAST_DISAGREEMENT = 5.0"),
         ("_MOST_CLUMPED = 10.0", "_MOST_CLUMPED = 1000.0"),

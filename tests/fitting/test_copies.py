@@ -79,7 +79,7 @@ def naive_share(table, weight):
 def naive_seen(told, copies, of_cell, kept, by_target):
     """Whether equal rows were seen more than once."""
     n_columns, few = len(next(iter(told))), len(told) <= 50
-    if by_target:
+    if by_target and len(told) > 20:
         cells = [row[1:] for row in kept]
         return few and any(
             len({cell[:k] + cell[k + 1 :] for cell in cells}) < 0.95 * len(cells)
@@ -122,7 +122,10 @@ def too_certain(parts, as_classes):
 def test_weights_sum_to_what_different_rows_tell(data):
     """As the slow way says: rows counted one by one, columns left out one by one."""
     seed = data.draw(st.integers(0, 10_000))
-    n, n_values = data.draw(st.integers(40, 120)), data.draw(st.sampled_from([2, 6, 30, 1000]))
+    n, n_values = (
+        data.draw(st.sampled_from([15, 30, 45, 80, 120])),
+        data.draw(st.sampled_from([2, 6, 30, 1000])),
+    )
     rng = np.random.default_rng(seed)
     X = rng.integers(0, n_values, (n, data.draw(st.integers(1, 3)))).astype(float)
     y = rng.integers(0, data.draw(st.sampled_from([2, 10**6])), n).astype(float)

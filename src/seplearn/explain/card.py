@@ -33,6 +33,7 @@ _SMALLEST_SHARED = 0.02  # of its own part of the variance: with less, a feature
 _LINES = 20
 _LOW_MIDDLE_HIGH = (0.1, 0.5, 0.9)  # of the training rows below
 _TOLD_PARTNERS, _TOLD_LEVELS = 5, 8
+_TAKEN_BACK = 2.0  # times as much as on average: a main effect that varies so is taken back
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +150,18 @@ class FeatureCard(Explanation):
     summary: FeatureSummary
 
     @property
+    def is_taken_back(self) -> bool:
+        """Whether the main effect varies much more than what the feature does on average."""
+        if self.effect is None:
+            return False
+        whole = self.dependence.total
+        on_average, alone = (
+            np.sqrt(np.cov(values, aweights=self.frequencies, ddof=0))
+            for values in (whole, self.effect)
+        )
+        return bool(alone > _TAKEN_BACK * on_average)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """What there is to say of the feature, in words."""
         if self.importance == 0.0:
@@ -161,6 +174,10 @@ class FeatureCard(Explanation):
         elif self.crossing is not None:
             where = _crossing_words(self.crossing)
             told.append(f"On average it speaks for a higher {self.quantity} {where}.")
+        if self.is_taken_back:
+            told.append(
+                "Stages take most of its main effect back: neither tells by itself what it does."
+            )
         if is_turned(self.summary):
             told.append(turned_text(self.summary, self.quantity))
         elif is_mixed(self.summary):

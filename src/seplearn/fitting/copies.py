@@ -26,7 +26,8 @@ from seplearn.table.blocks import ROWS_LOOKED_AT
 
 # Fewer copies do little harm: with a tenth of the rows errors are as they were.
 _FEWEST_COPIES = 0.2
-_FEW_ROWS = 50  # up to so many different rows may well be all that there can be
+# Up to so many different rows may well be all that there can be; or of measured numbers so many.
+_FEW_ROWS, _FEW_NUMBERS = 50, 20
 # Of the different rows so many must differ from all others in more than one column.
 _TOLD_APART = 0.95
 # Two rows of the same features have different outcomes so often at least, as a share of how often
@@ -134,8 +135,8 @@ class _Different(NamedTuple):
     @property
     def were_seen(self) -> bool:
         """Whether equal rows are no copies, but were seen more than once."""
-        few = len(self.keys) <= _FEW_ROWS
-        if self.are_told_by_target:
+        n, few = len(self.keys), len(self.keys) <= _FEW_ROWS
+        if self.are_told_by_target and n > _FEW_NUMBERS:
             return few and not _differ_in_much(self.cells, self._columns(of_target=False))
         counted = self.counted
         if few or counted.sum() <= _FEW_ROWS or self.disagreement >= _LEAST_DISAGREEMENT:

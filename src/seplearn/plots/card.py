@@ -120,7 +120,7 @@ def _effect(ax: Axes, card: FeatureCard, feature: FeatureAxis, effect: FloatArra
     ax.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
     feature.dress(ax)
     ax.set_ylabel(f"added to the {short(card.quantity, 26)}", fontsize=9)
-    ax.set_title("main effect: what it adds by itself", fontsize=9)
+    ax.set_title("main effect: what it adds outside the stages", fontsize=9)
 
 
 def _words(partner: Partner) -> list[str]:

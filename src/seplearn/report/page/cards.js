@@ -86,7 +86,8 @@ function drawCard(card) {
   if (inResponse) figures.push(factorFigure(feature, card, { values: averages.map((v) => v - card.mean),
     band: bandIn(card.band, feature)?.map((end) => end.map((v) => v - card.mean)) }));
   if (own.withEffect.includes(feature)) figures.push(curveFigure(feature, effectOf(feature), "effect", null,
-    hasLink ? `Main effect: what it adds to the ${own.quantity} by itself` : "Main effect: what it adds by itself"));
+    hasLink ? `Main effect: what it adds to the ${own.quantity} outside the stages`
+      : "Main effect: what it adds outside the stages"));
   figures.push(...card.partners.filter((partner) => partner.curves.length).map((one) => besideFigure(feature, card, one)));
   const rest = card.partners.filter((partner) => !partner.curves.length);
   body.replaceChildren(
