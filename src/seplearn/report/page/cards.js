@@ -142,10 +142,11 @@ function dotChart(feature, curves, { label, baseline }) {
   const svg = svgEl("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
   svg.append(svgEl("line", { x1: x(baseline), x2: x(baseline), y1: 0, y2: known.length * row,
     stroke: "var(--soft)", "stroke-dasharray": "3 3" }));
+  const called = cutApart(known.map((b) => levelName(feature, b)), 14);
   known.forEach((b, k) => {
     const y = k * row + 9, name = levelName(feature, b);
     svg.append(svgEl("line", { x1: left, x2: right, y1: y, y2: y, stroke: "var(--line)" }),
-      svgEl("text", { class: "name", x: left - 6, y: y + 4, "text-anchor": "end" }, svgEl("title", {}, name), cut(name, 14)));
+      svgEl("text", { class: "name", x: left - 6, y: y + 4, "text-anchor": "end" }, svgEl("title", {}, name), called[k]));
     curves.forEach((values, n) => svg.append(svgEl("circle", { cx: x(values[b]), cy: y, r: 4.5,
       fill: n ? `var(--beside-${n})` : "var(--main)" })));
   });

@@ -223,7 +223,8 @@ function levelChart(feature, curve, { label, colour, baseline, at = null, yText 
   known.sort((a, b) => feature.frequencies[b] - feature.frequencies[a]);
   const shown = known.slice(0, most);
   if (at !== null && !shown.includes(at)) shown[shown.length - 1] = at;
-  const row = 17, width = 270, left = 112, right = width - 52;
+  const texts = shown.map((b) => yText(curve.values[b])), called = cutApart(shown.map((b) => names[b]), 13);
+  const row = 17, width = 270, left = 112, right = width - Math.max(52, 8 + 6.5 * Math.max(...texts.map((text) => text.length)));
   const height = shown.length * row + (known.length > shown.length ? 22 : 6);
   const base = baseline ?? 0;
   const [low, high] = range(shown.map((b) => curve.values[b]), [base], least);
@@ -232,10 +233,10 @@ function levelChart(feature, curve, { label, colour, baseline, at = null, yText 
   for (const [k, b] of shown.entries()) {
     const y = k * row + 3, value = curve.values[b];
     const name = svgEl("text", { class: "name", x: left - 6, y: y + 11, "text-anchor": "end",
-      "font-weight": b === at ? 700 : 400 }, svgEl("title", {}, names[b]), cut(names[b], 14));
+      "font-weight": b === at ? 700 : 400 }, svgEl("title", {}, names[b]), called[k]);
     svg.append(name, svgEl("rect", { x: Math.min(x(base), x(value)), y, height: row - 5,
       width: Math.max(Math.abs(x(value) - x(base)), 1), fill: colour, opacity: b === at ? 1 : 0.6 }));
-    svg.append(svgEl("text", { x: width - 2, y: y + 11, "text-anchor": "end" }, yText(value)));
+    svg.append(svgEl("text", { x: width - 2, y: y + 11, "text-anchor": "end" }, texts[k]));
   }
   svg.append(svgEl("line", { x1: x(base), x2: x(base), y1: 0, y2: shown.length * row,
     stroke: "var(--soft)", "stroke-dasharray": "3 3" }));

@@ -76,10 +76,11 @@ function overlaidDots(name, known) {
   const [low, high] = range(levels.flatMap((text) => sides.map((side) => side.get(text)?.value ?? NaN)));
   const x = (v) => left + ((v - low) / (high - low)) * (right - left);
   const svg = svgEl("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${page.response} by ${name}, both models` });
+  const shownAs = cutApart(levels, 16);
   levels.forEach((text, n) => {
     const y = n * row + 9;
     svg.append(svgEl("line", { x1: left, x2: right, y1: y, y2: y, stroke: "var(--line)" }),
-      svgEl("text", { class: "name", x: left - 6, y: y + 4, "text-anchor": "end" }, svgEl("title", {}, text), cut(text, 16)));
+      svgEl("text", { class: "name", x: left - 6, y: y + 4, "text-anchor": "end" }, svgEl("title", {}, text), shownAs[n]));
     sides.forEach((side, k) => side.has(text) && svg.append(svgEl("circle", { cx: x(side.get(text).value), cy: y + (k ? 2.5 : -2.5), r: 4.5,
       fill: STYLES[known[k].k].stroke })));
   });

@@ -57,6 +57,16 @@ const short = (value) => {
 };
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}\u2026` : text);
+
+// Names beside each other: where they would look alike, long ones are cut where they begin alike.
+function cutApart(names, length) {
+  const plain = names.map((name) => cut(name, length));
+  if (new Set(plain).size === names.length) return plain;
+  const long = names.filter((name) => name.length > length);
+  let same = 0;
+  while (long[0][same] !== undefined && long.every((name) => name[same] === long[0][same])) same += 1;
+  return names.map((name) => (name.length > length ? cut(`\u2026${name.slice(same)}`, length) : name));
+}
 const plural = (n, word) => `${n.toLocaleString("en-US")} ${word}${n === 1 ? "" : "s"}`;
 
 function stateText(value) {
