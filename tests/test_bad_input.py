@@ -74,7 +74,7 @@ def replaced(array, value):
 
 
 DATA = [
-    (X, replaced(Y, np.nan), "Input y contains NaN"),
+    (X, replaced(Y, np.nan), "Input y contains NaN: the target of 1 row of .* is missing; leave"),
     (X, replaced(Y, -np.inf), "Input y contains infinity"),
     (X, Y[:-1], "inconsistent numbers of samples: X has 20, y has 19"),
     (X, ["low", "high"] * 10, "y must hold numbers: could not convert string to float: 'low'"),
@@ -244,6 +244,7 @@ def test_a_name_in_other_letters_is_recognised():
     assert did_you_mean("t3", ["TSH", "T3", "t4"]) == " (did you mean 'T3'?)"
     assert did_you_mean("floorx", ["floor", "area"]) == " (did you mean 'floor'?)"
     assert did_you_mean("nothing", ["area"]) == ""
+    assert did_you_mean("0", [0, 1]) == " (did you mean 0?)"
 
 
 def test_warnings_of_threads_point_at_the_line_that_fits():

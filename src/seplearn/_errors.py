@@ -48,13 +48,16 @@ def wrong_type(name: str, rule: str, value: Any) -> TypeError:
     return TypeError(f"{name} must be {rule}, got {_shown(value)} of type {type(value).__name__}")
 
 
-def did_you_mean(given: Any, names: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the known name most like it, if there is one."""
-    known = list(names)
-    spelled = {name.casefold(): name for name in reversed(known)}
+def did_you_mean(given: Any, names: Iterable[Any]) -> str:
+    """The end of a message about an unknown name: the known name most like it, if there is one.
+
+    Names may be numbers, as labels of classes are: 0 is most like "0".
+    """
+    known = {str(name): name for name in names}
+    spelled = {text.casefold(): text for text in reversed(list(known))}
     close = [spelled[word] for word in (str(given).casefold(),) if word in spelled]
-    close = close or difflib.get_close_matches(str(given), known, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    close = close or difflib.get_close_matches(str(given), list(known), n=1)
+    return f" (did you mean {known[close[0]]!r}?)" if close else ""
 
 
 HeldWarnings: TypeAlias = list[tuple[str, type[UserWarning]]]

@@ -242,6 +242,7 @@ def test_the_same_weight_of_rows_with_some_copies_says_nothing(weight):
     picked = np.r_[np.arange(400), np.arange(50)]
     given = training_data(X[picked], y[picked], np.full(450, weight))
     found, validation = without_copies(given, Validation(chooses=True), SquaredError())
+    assert isinstance(found, TrainingData)
     np.testing.assert_allclose(found.weight, min(weight, 1.0))
     assert validation.copies is None
 
@@ -369,6 +370,7 @@ def test_rows_are_repeated_with_all_that_belongs_to_them():
     given = training_data(X, np.arange(30.0), times, offset=np.arange(30.0))
     validation = Validation(chooses=True, groups=np.arange(30))
     data, parts = copies.repeated(given, validation, has_classes=True)
+    assert isinstance(data, TrainingData)
     of = np.repeat(np.arange(30), times.astype(int))
     np.testing.assert_array_equal(data.codes, given.codes[of])
     for own in (data.target, data.given_offset, parts.groups):

@@ -17,6 +17,7 @@ from seplearn.estimators.base import SeparationEstimator
 from seplearn.estimators.class_view import ClassView
 from seplearn.estimators.classifier import TSLClassifier
 from seplearn.explain.axes import folded
+from seplearn.explain.class_summary import MORE_OF_ONE_CLASS
 from seplearn.explain.roles import SMALLEST_TOLD
 from seplearn.explain.subject import Subject
 from seplearn.losses import IDENTITY
@@ -27,6 +28,10 @@ _WIDEST_NAME = 40
 _MOST_MOVING = 3  # features named beside a class
 _WIDEST_CONFUSION = 8  # classes; of more the most frequent mistakes are listed
 _MOST_MISTAKES = 20
+_IN_COMMANDS = {  # what explanations say of methods
+    MORE_OF_ONE_CLASS: "With --class LABEL it tells more of one class, with --class LABEL "
+    "--against OTHER of two."
+}
 
 
 def number(value: float) -> str:
@@ -192,7 +197,8 @@ def summary_text(summary: explain.Summary | explain.ClassSummary) -> str:
     for heading, sentences in summary.sections:
         lines = [f"{heading}:"] if heading else []
         start = "  " if heading else ""
-        lines += [wrapped(printable(sentence), start, 2 * start) for sentence in sentences]
+        told = (_IN_COMMANDS.get(sentence, sentence) for sentence in sentences)
+        lines += [wrapped(printable(sentence), start, 2 * start) for sentence in told]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 

@@ -478,7 +478,7 @@ class TSLClassifier(ClassifierParameters, SeparationClassifier):
         if not np.isscalar(label) or label not in labels:
             raise ValueError(
                 f"{argument} must be one of the classes {labels}, got {label!r}"
-                f"{did_you_mean(label, [str(one) for one in labels])}"
+                f"{did_you_mean(label, labels)}"
             )
         return int(labels.index(label))
 

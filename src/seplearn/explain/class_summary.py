@@ -34,6 +34,11 @@ _SMALLEST_SHARE = 0.01
 # What moves a probability by less than this, or by less than this share of it, is not told.
 _HARDLY, _HARDLY_OF_RARE = 0.02, 0.25
 
+MORE_OF_ONE_CLASS = (
+    "The summary of model.for_class(label) tells more of one class, that of "
+    "model.for_class(label, against=another) of two."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class ClassFeature:
@@ -217,11 +222,7 @@ class ClassSummary(Explanation):
         whose = "training row" if self.over_training else "row"
         of = " kept in the model" if self.over_training else " given"
         spoken = f"Averages here are over {count(self.n_rows, whose)}{of}."
-        more = (
-            "The summary of model.for_class(label) tells more of one class, that of "
-            "model.for_class(label, against=another) of two."
-        )
-        return (text, *size, spoken, more)
+        return (text, *size, spoken, MORE_OF_ONE_CLASS)
 
     def _movers(self) -> tuple[str, ...]:
         told = [one for one in self.features if one.share >= _SMALLEST_SHARE][:_MOST_FEATURES]

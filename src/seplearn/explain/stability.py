@@ -226,7 +226,10 @@ def _viewed(model: Any, label: Any, against: Any) -> Any:
     if label is None and against is None:
         if isinstance(getattr(model, "model_", None), ClassModels):
             labels = model.classes_.tolist()
-            raise ValueError(f"label must be one of the classes {labels}, got None")
+            raise ValueError(
+                f"label must be one of the classes {labels}, got None; give label=, whose score is "
+                "then explained"
+            )
         return model
     if not hasattr(model, "for_class"):
         raise ValueError(f"label must be None for {type(model).__name__}, got {label!r}")

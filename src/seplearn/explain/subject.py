@@ -102,8 +102,10 @@ class Subject:
     def stage(self, stage: Any) -> int:
         """A stage of the model, counted from zero."""
         if self.n_stages == 0:
-            what = "its intercept" if self.model.is_constant else "an intercept and main effects"
-            raise ValueError(f"model has no stages, only {what}, so there is nothing to show")
+            what, way_out = "its intercept", "so there is nothing to show"
+            if not self.model.is_constant:
+                what, way_out = "an intercept and main effects", "which explain.main_effects shows"
+            raise ValueError(f"model has no stages, only {what}, {way_out}")
         return check_position("stage", stage, self.n_stages, f" (the model has {self.n_stages})")
 
     def stages(self, stages: Any) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seplearn._errors import out_of_range
+from seplearn._numerals import count as counted
 from seplearn._numerals import number_text, percent
 from seplearn.kernels.arrays import BoolArray, FloatArray, IntArray
 from seplearn.losses import LogLoss, Loss, SquaredError
@@ -146,8 +147,9 @@ class Evaluation:
         if not self.classes and COVERED not in self.scores:  # which are about means
             parts.append(f"RMSE {number_text(self.rmse, 4)}")
             parts.append(f"mean absolute error {number_text(self.mae, 4)}")
-            parts.append(f"R\u00b2 {self.r2:.3f}")
-        return f"{', '.join(parts)} on {self.n_rows:,} rows"
+            if self.n_rows > 1:  # of one row there is no variance to explain
+                parts.append(f"R\u00b2 {self.r2:.3f}")
+        return f"{', '.join(parts)} on {counted(self.n_rows, 'row')}"
 
     @staticmethod
     def of(
@@ -324,7 +326,7 @@ class ClassEvaluation:
     confusion: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
-        return f"{', '.join(_score_texts(self))} on {self.n_rows:,} rows"
+        return f"{', '.join(_score_texts(self))} on {counted(self.n_rows, 'row')}"
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -213,13 +213,17 @@ def _backbone_shares(
     if (rest > 1e-9).any():
         ax.barh(at, rest, 0.7, left=left, color=GRID, edgecolor="white")
         keys.append(Patch(color=GRID, label="other"))
+    if not share.any():
+        middle = 0.5 * (len(named) - 1)
+        ax.text(0.5, middle, "none: every backbone is neutral here", ha="center", color=QUIET)
     name_rows(ax, [f"stage {s}" for s in named])
     ax.set_xlim(0.0, 1.0)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     tidy(ax)
     ax.set_title("share of the backbone (pale: smaller)", fontsize=10)
     place: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "ncols": 2}
-    ax.legend(handles=keys, frameon=False, fontsize=7, handlelength=1, columnspacing=1, **place)
+    if keys:
+        ax.legend(handles=keys, frameon=False, fontsize=7, handlelength=1, columnspacing=1, **place)
 
 
 def _write_inside(
@@ -236,7 +240,9 @@ def _write_inside(
 def _tilts(ax: Axes, local: LocalExplanation, named: IntArray, most: int) -> None:
     """A row per stage, a column per feature, and first the intercept."""
     tilt = np.nan_to_num(local.tilt[named])
-    features = np.argsort(-np.abs(tilt).max(axis=0), kind="stable")[:most]
+    sizes = np.abs(tilt).max(axis=0)
+    features = np.argsort(-sizes, kind="stable")[:most]
+    features = features[sizes[features] > 0.0]
     values = np.column_stack([local.tilt_intercept[named], local.tilt[named][:, features]])
     words = [[f"{v:+.1f}" if abs(v) >= 0.05 else "" for v in row] for row in values]
     fixed_words: dict[int, str] = {}

@@ -25,6 +25,7 @@ MapColumns: TypeAlias = Callable[[Callable[[int], Any], Iterable[int]], list[Any
 MAX_BINS = 4095
 MAX_LEVELS = 60_000
 _MANY_ROWS = 50_000
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _VERY_FEW_ROWS, _ROWS_PER_BIN, _FEWEST_BINS = 200, 4, 6
 _FEW_VALUES = 32  # a numeric feature with at most so many distinct values keeps them
 _ROWS_PER_VALUE = 5  # ... if on average at least so many rows share a value: no row is given away
@@ -365,10 +366,13 @@ def _warn_if_mostly_rare(
     share = sum(named[level] for level in axis.rare) / max(named.total(), 1)
     if len(axis.rare) < _MANY_RARE or share <= 0.5:
         return
+    way_out = "Leave it out if it names rows, or make numbers of it if it holds numbers as texts"
+    if _ISO_DATE.match(axis.rare[0]):
+        way_out = "Make numbers of dates, such as year, month, weekday or days since a start"
     warn(
         f"{label}: {percent(share)} of its values are levels in fewer than {min_count} rows each "
-        f"({len(axis.rare):,} levels, such as {axis.rare[0]!r}), which count as one level. Leave "
-        "it out if it names rows, or make numbers of it if it holds numbers as texts"
+        f"({len(axis.rare):,} levels, such as {axis.rare[0]!r}), which count as one level. "
+        f"{way_out}"
     )
 
 

@@ -200,7 +200,10 @@ class FrameTable:
         names = frame.columns
         text = [isinstance(name, str) for name in names]
         if any(text) and not all(text):
-            raise TypeError(f"names of columns must be all strings or none, got {names!r}")
+            raise TypeError(
+                f"names of columns must be all strings or none, got {names!r}; make texts of them, "
+                "as with X.columns = X.columns.map(str)"
+            )
         self.names: tuple[str, ...] | None = tuple(names) if all(text) else None
         whole = all(isinstance(name, numbers.Integral) for name in names)
         if not (whole or all(text)):
@@ -232,6 +235,8 @@ class FrameTable:
         if column.null_count() == len(column):  # a column without values has no type
             return False
         own = str(getattr(column.to_native(), "dtype", kind))
+        if own.startswith("period"):
+            raise _dates_refused(self.label(j), own)
         dense = "; make it dense first" if "Sparse" in own else ""
         raise TypeError(f"{self.label(j)} must hold numbers or categories, got {own}{dense}")
 
@@ -330,7 +335,8 @@ def _as_floats(values: Sequence[Any] | np.ndarray[Any, Any], label: str) -> Floa
     for value in values:
         if not (_is_number(value) or isinstance(value, (bool, np.bool_))):
             kind = type(value).__name__
-            raise TypeError(f"{label} must hold numbers, got {value!r} of type {kind}")
+            hint = " (of a data frame pd.to_numeric makes them)" if isinstance(value, str) else ""
+            raise TypeError(f"{label} must hold numbers, got {value!r} of type {kind}{hint}")
     try:
         floats = [np.nan if is_missing(value) else float(value) for value in values]
     except OverflowError as error:

@@ -15,6 +15,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import _check_sample_weight
 
 from seplearn._errors import out_of_range, warn, wrong_type
+from seplearn._numerals import count
 from seplearn.kernels.arrays import FloatArray, IntArray
 from seplearn.table.blocks import block_parts, blocked_sum, ends
 from seplearn.table.columns import (
@@ -397,6 +398,12 @@ def _numbers(y: Any, may_be_unknown: bool) -> FloatArray:
     except ArithmeticError as error:
         raise ValueError(f"y must hold numbers: {error}") from error
     except (TypeError, ValueError) as error:
+        if "contains NaN" in str(error):
+            n_missing = int(are_missing(np.ravel(y)).sum())
+            raise ValueError(
+                f"Input y contains NaN: the target of {count(n_missing, 'row')} of {len(y):,} is "
+                "missing; leave these rows out"
+            ) from error
         if "convert" in str(error) or "float()" in str(error):
             hint = " (TSLClassifier is for classes)" if "string" in str(error) else ""
             raise type(error)(f"y must hold numbers: {error}{hint}") from error
