@@ -87,7 +87,9 @@ def are_cells(table: Table, y: FloatArray, weight: FloatArray) -> bool:
     Whole numbers above zero. Not more than half of the rows have the values and the target of
     another, and they are at least a quarter of all combinations of values.
     """
-    if (weight % 1.0).any() or not len(y) < weight.sum() <= _LARGEST_TABLE or len(y) > _MOST_SEEN:
+    if weight.max() > _LARGEST_TABLE or (weight % 1.0).any() or len(y) > _MOST_SEEN:
+        return False
+    if not len(y) < weight.sum() <= _LARGEST_TABLE:
         return False
     combinations, rows = 1, [y]
     for j in range(table.n_columns):
