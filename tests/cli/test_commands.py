@@ -727,6 +727,8 @@ def test_headers_of_any_make_are_read(tmp_path, text, names):
         (b"\x1f\x8brest", "compressed"),
         ("a,y\n1,2\n".encode("utf-16"), "UTF-16"),
         (b"\x00\x01\x02", "not text"),
+        (b'{"a": 1, "y": 2}', "JSON"),
+        (b'[{"a": 1, "y": 2}]', "JSON"),
         ("a,y\ncaf\xe9,2\nbar,3\n".encode("latin-1"), "is not UTF-8 text"),
         (b"a,y\n1,2\n3\n", "row 1 has 1 cells, but the header has 2"),
         (b"start,end,y\n2020-01-01,2021-01-01,3\n2020-01-02,2021-01-01,4\n",

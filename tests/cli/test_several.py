@@ -196,6 +196,7 @@ def test_a_number_that_is_wanted_needs_a_class(weather):
 
 def test_summary_and_curves_are_of_all_classes_or_of_one(weather, model):
     told = run("summary", weather / "sky.tsl").stdout
+    assert "With --class LABEL it tells more of one class" in " ".join(told.split())
     assert re.findall(r"(?m)^== (.*) ==$", told) == LABELS
     one = run("summary", weather / "sky.tsl", "--class", "wet").stdout
     assert "==" not in one

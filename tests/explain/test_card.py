@@ -164,3 +164,16 @@ def test_bad_arguments_are_refused_in_words(classifier):
         explain.card(model, 0, level=1.0)
     with pytest.raises(ValueError, match="background"):
         explain.card(model, 0, background=X[NAMES[:2]])
+
+
+def test_a_main_effect_that_stages_take_back_is_told():
+    """It would add much, were it alone; on average much less is left."""
+    card = explain.card(main_effects().subject, NAMES[1])
+    told = "take most of its main effect back"
+    assert not card.is_taken_back
+    assert told not in str(card)
+    for times, is_told in ((1.9, False), (2.1, True)):
+        larger = replace(card, effect=times * card.dependence.total)
+        assert larger.is_taken_back == is_told
+        assert (told in str(larger)) == is_told
+    assert not replace(card, effect=None).is_taken_back

@@ -467,3 +467,13 @@ def test_copies_of_a_column_are_told_of():
 )  # fmt: skip
 def test_factors_can_be_read(log, text):
     assert _times(log, "log-odds of yes") == f", the odds {text}"
+
+
+def test_places_among_small_values_of_a_skewed_feature_are_told_apart():
+    """A hundredth of all incomes is more than most of them."""
+    income = np.random.default_rng(0).lognormal(8.0, 2.0, size=1000)
+    y = -np.abs(np.log(income) - 5.0)  # highest at 148
+    model = TSLRegressor(n_stages=0, random_state=0).fit(pd.DataFrame({"income": income}), y)
+    (told,) = re.findall(r"from \S+ at (\S+) to \S+ at (\S+), then", str(explain.summary(model)))
+    assert float(told[0]) > 0.0
+    assert 120 < float(told[1]) < 180

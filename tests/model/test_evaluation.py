@@ -261,3 +261,8 @@ def test_rows_with_the_same_prediction_are_in_one_group_whatever_their_order():
         assert np.all(np.diff(found.predicted) > 0.0)
         counts.append(len(found.predicted))
     assert 1 < min(counts) <= max(counts) <= 10
+
+
+def test_of_one_row_no_share_of_the_variance_is_told():
+    one = Evaluation.of(np.array([1.0]), np.array([1.5]))
+    assert str(one) == "RMSE 0.5, mean absolute error 0.5 on 1 row"

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.colors import Normalize, to_hex
 from matplotlib.figure import Figure
 
-from seplearn import TSLClassifier, TSLRegressor, explain
+from seplearn import TSLClassifier, TSLRegressor, datasets, explain
 from seplearn.plots.bars import heatmap
 from seplearn.plots.style import DOWN, UP, number, short, short_names
 from tests.plots.awkward import (
@@ -174,6 +174,17 @@ def test_local_explanations_of_other_stages():
     n_others = len(wide().stages_) - 4
     assert n_others > 2
     assert f"{n_others} other stages" in rows(many.axes[0])
+
+
+def test_a_local_explanation_shows_no_features_that_no_stage_has():
+    X, y = datasets.masked_interaction(400, as_frame=True, random_state=0)
+    model = TSLRegressor(**QUICK | {"n_stages": 1}).fit(X.assign(idle=1.0), y)
+    local = explain.local(model, X.assign(idle=1.0), 3)
+    tilts = local.plot().axes[2]
+    assert "idle" not in [label.get_text() for label in tilts.get_xticklabels()]
+    neutral = replace(local, backbone=np.ones_like(local.backbone))
+    (words,) = neutral.plot().axes[1].texts
+    assert words.get_text() == "none: every backbone is neutral here"
 
 
 def test_a_local_explanation_without_stages_is_as_wide_as_its_waterfall():

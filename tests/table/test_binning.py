@@ -172,6 +172,12 @@ def test_ten_thousand_levels():
         assert binned(names, categorical=[True], min_category_count=3)[1].max() == 0
 
 
+def test_dates_as_texts_are_told_to_be_dates():
+    days = np.datetime_as_string(np.arange("2020-01-01", "2020-04-10", dtype="datetime64[D]"))
+    with pytest.warns(UserWarning, match="Make numbers of dates, such as year, month"):
+        binned(days[:, None], categorical=[True])
+
+
 def test_too_many_levels_are_refused():
     names = np.arange(60_001)[:, None]
     with pytest.raises(ValueError, match="column 0 must have at most 60000 levels, got 60001"):

@@ -98,6 +98,7 @@ DATES = {
     "pandas": pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-01-02"])}),
     "polars": pl.DataFrame({"day": [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)]}),
     "duration": pl.DataFrame({"day": [datetime.timedelta(1), datetime.timedelta(2)]}),
+    "period": pd.DataFrame({"day": pd.period_range("2020-01-01", periods=2, freq="D")}),
 }
 
 

@@ -25,6 +25,8 @@ _NO_TABLES = {
     b"\x1f\x8b": "it is compressed; decompress it first (zcat), or give the file by name",
     b"\xff\xfe": "it is UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "it is UTF-16 text; save it as UTF-8",
+    b'{"': "it looks like JSON; save the table as CSV",
+    b"[{": "it looks like JSON; save the table as CSV",
 }
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
