@@ -175,7 +175,7 @@ def test_ten_thousand_levels():
 def test_dates_as_texts_are_told_to_be_dates():
     days = np.datetime_as_string(np.arange("2020-01-01", "2020-04-10", dtype="datetime64[D]"))
     with pytest.warns(UserWarning, match="Make numbers of dates, such as year, month"):
-        binned(days[:, None], categorical=[True])
+        binned(days[:, None], categorical=[True], min_category_count=2)
 
 
 def test_too_many_levels_are_refused():
