@@ -99,6 +99,14 @@ def test_weights_of_any_size_count_rows():
         np.testing.assert_allclose(rows.weight / rows.weight.max(), shares)
 
 
+def test_weights_that_leave_few_rows_are_told():
+    weight = np.r_[np.linspace(0.1, 1.0, 299), 80.0]
+    with pytest.warns(UserWarning, match="sample_weight: 300 rows count for 9 only, as a few"):
+        WeightUnit.of(weight)
+    for usual in (weight[:299], np.rint(10.0 * weight), np.ones(300)):
+        WeightUnit.of(usual)
+
+
 def counted(weight):
     return WeightUnit.of(np.array(weight)).counts(np.array(weight))
 
@@ -111,6 +119,7 @@ def test_whole_numbers_are_numbers_of_rows_and_others_count_as_effective_rows():
     np.testing.assert_array_equal(counted([0.2, 0.2, 0.2]), [1.0, 1.0, 1.0])
 
 
+@pytest.mark.filterwarnings("ignore:sample_weight")
 def test_the_unit_of_weights_is_the_same_however_rows_are_divided():
     weight = np.exp(3.0 * np.random.default_rng(0).normal(size=5000))
     largest = weight.max()

@@ -34,6 +34,7 @@ LARGEST_OFFSET = _LARGEST_TARGET  # beside larger ones no sum of curves is a num
 MOST_PER_ROW = 10.0  # weights of a larger mean are no numbers of rows
 NO_TARGET = "fit requires y to be passed, but the target y is None"  # as scikit-learn has it
 NO_OUTCOMES = "y must hold the outcomes of the rows, got None"
+_FEW_OF_ALL = 0.05  # of the rows: if they count for fewer it is told
 _CELLS_PER_ROW = 4  # at most, in a contingency table
 _CELLS_OF_THEIR_OWN = 0.5  # the share of rows, at least: cells may have been counted in two places
 _LARGEST_TABLE = 1e10  # rows that a contingency table counts: beyond it weights are something else
@@ -355,12 +356,17 @@ class WeightUnit(NamedTuple):
         """The same from what parts of the rows tell."""
         total = math.fsum(part for one in sums for part in one.shares)
         squares = math.fsum(part for one in sums for part in one.squares)
-        effective = total / squares
-        mean = total / sum(one.n_rows for one in sums) * largest
-        if not 0.5 <= mean <= MOST_PER_ROW:
-            return WeightUnit(largest, effective)
-        are_whole = all(one.are_whole for one in sums)
-        return WeightUnit(largest, largest if are_whole else min(largest, effective))
+        effective, n_rows = total / squares, sum(one.n_rows for one in sums)
+        mean = total / n_rows * largest
+        is_mean_of_rows = 0.5 <= mean <= MOST_PER_ROW
+        if is_mean_of_rows and all(one.are_whole for one in sums):
+            return WeightUnit(largest, largest)
+        if effective * total < _FEW_OF_ALL * n_rows:
+            warn(
+                f"sample_weight: {count(n_rows, 'row')} count for {effective * total:,.0f} only, "
+                "as a few weights are much larger than the others"
+            )
+        return WeightUnit(largest, min(largest, effective) if is_mean_of_rows else effective)
 
     def counts(self, weight: FloatArray) -> FloatArray:
         """Weights as numbers of rows."""
