@@ -1070,7 +1070,7 @@ COPIES = Group(
         ("_common_divisor(some.weight) if are_numbers", "1.0 if are_numbers"),
         ("if rows is None or not rows.has_copies:", "if rows is None:"),
         ("    if rows.were_seen:\n", "    if False:\n"),
-        ("n_in_cell[cell] == 1", "n_in_cell[cell] > 0"),
+        ("np.bincount(self.cell)[self.cell] == 1", "np.bincount(self.cell)[self.cell] > 0"),
         ("counted.sum() <= _FEW_ROWS or ", ""),
         ("return any(len(own) <=", "return all(len(own) <="),
         ("return few and not", "return False and not"),

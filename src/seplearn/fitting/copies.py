@@ -12,8 +12,8 @@ then, and different rows often differ in a single column.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -68,7 +68,8 @@ def without_copies(data: AllRows, validation: Validation, loss: Loss) -> tuple[A
     return _counting_less(data, told), validation
 
 
-class _Different(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Different:
     """The different rows of a table: their keys, where each is first, and how often it is there.
 
     Rows are equal if they have the same target and offset, and are in the same bins.
@@ -90,22 +91,28 @@ class _Different(NamedTuple):
         sums = (np.bincount(row, own).astype(np.float64) for own in (times, data.weight))
         return _Different(data, different, first, row, *sums)
 
-    @property
+    @cached_property
     def target(self) -> FloatArray:
         return self.data.target[self.first]
 
-    @property
+    @cached_property
     def cells(self) -> RandomState:
         """Keys of the features and the offset, without the target."""
         cells: RandomState = self.keys - next(_hashed_columns(self.data))[self.first]
         return cells
 
-    @property
+    @cached_property
     def are_told_by_target(self) -> bool:
         """Numbers that were measured seldom agree: a target that is there twice is a copy's."""
         return len(np.unique(self.target)) >= _TOLD_APART * len(self.keys)
 
-    @property
+    @cached_property
+    def cell(self) -> IntArray:
+        """The number of the cell of each of these rows."""
+        number: IntArray = np.unique(self.cells, return_inverse=True)[1]
+        return number
+
+    @cached_property
     def counted(self) -> BoolArray:
         """Those whose copies are counted.
 
@@ -114,8 +121,7 @@ class _Different(NamedTuple):
         """
         if self.are_told_by_target:
             return np.ones(len(self.keys), dtype=bool)
-        _, cell, n_in_cell = np.unique(self.cells, return_inverse=True, return_counts=True)
-        alone: BoolArray = n_in_cell[cell] == 1
+        alone: BoolArray = np.bincount(self.cell)[self.cell] == 1
         return alone
 
     def by_class(self, of_rows: FloatArray) -> list[FloatArray]:
@@ -123,8 +129,7 @@ class _Different(NamedTuple):
 
         A rare class has few copies, and they are all that is known of it.
         """
-        counted = self.counted
-        return _by_class(self.target[counted], of_rows[counted])
+        return _by_class(self.target[self.counted], of_rows[self.counted])
 
     @property
     def has_copies(self) -> bool:
@@ -156,10 +161,9 @@ class _Different(NamedTuple):
 
         Copies never have. A cell counts once, however many rows are in it.
         """
-        _, cell = np.unique(self.cells, return_inverse=True)
-        rows, pairs = np.bincount(cell, self.copies), self.copies * (self.copies - 1.0)
-        several = rows > 1.0
-        alike = np.bincount(cell, pairs)[several] / (rows * (rows - 1.0))[several]
+        rows = np.bincount(self.cell, self.copies)
+        pairs, several = self.copies * (self.copies - 1.0), rows > 1.0
+        alike = np.bincount(self.cell, pairs)[several] / (rows * (rows - 1.0))[several]
         _, target = np.unique(self.target, return_inverse=True)
         shares = np.bincount(target, self.copies) / self.copies.sum()
         anywhere = 1.0 - float(np.sum(shares**2))
