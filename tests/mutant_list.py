@@ -212,10 +212,12 @@ WEIGHTS = Group(
     (
         ("exact_sum(shares**2)", "exact_sum(shares)"),
         ("while (part := math.fsum(rest)) != 0.0:", "for part in (math.fsum(rest),):"),
-        ("if not 0.5 <= mean <= MOST_PER_ROW:", "if not 0.5 <= mean:"),
-        ("if not 0.5 <= mean <= MOST_PER_ROW:", "if not mean <= MOST_PER_ROW:"),
-        ("largest if are_whole else", "largest if False else"),
-        ("else min(largest, effective)", "else effective"),
+        ("0.5 <= mean <= MOST_PER_ROW", "0.5 <= mean"),
+        ("0.5 <= mean <= MOST_PER_ROW", "mean <= MOST_PER_ROW"),
+        ("if is_mean_of_rows and all(", "if False and all("),
+        ("min(largest, effective) if is_mean_of_rows", "effective if is_mean_of_rows"),
+        ("effective * total < _FEW_OF_ALL * n_rows", "False"),
+        ("effective * total < _FEW_OF_ALL * n_rows", "effective < _FEW_OF_ALL * n_rows"),
         ("return shares * self.rows_of_largest", "return shares"),
     ),
     compiled=True,
@@ -1053,6 +1055,18 @@ SELECTION = Group(
     compiled=True,
 )
 
+CELLS = Group(
+    "table/training.py",
+    ("tests/fitting/test_copies.py",),
+    (
+        ("(times / rows)[of]", "np.ones(len(of))"),
+        (">= _CELLS_OF_THEIR_OWN * len(y)", ">= 0"),
+        ("if is_measured or combinations", "if combinations"),
+        ("combinations > _CELLS_PER_ROW * len(y)", "False"),
+    ),
+    compiled=True,
+)
+
 COPIES = Group(
     "fitting/copies.py",
     ("tests/fitting/test_copies.py",),
@@ -1429,7 +1443,7 @@ GROUPS = (
     COMPILED_SUMS, EVALUATE, RANDOM, SCALAR, SORTING, SHAPLEY, ALS, JOINT,
     SETUP, COORDINATES, COORDINATES_WHEN_PRUNED,
     WHAT_IS_PRUNED, CURVES, ROUGHNESS, CLASSES, PRUNE,
-    SELECTION, COPIES, PARTS, GROWTH, JOINTLY, CERTAINTY, WHAT_GREW, WHAT_IS_CERTAIN,
+    SELECTION, CELLS, COPIES, PARTS, GROWTH, JOINTLY, CERTAINTY, WHAT_GREW, WHAT_IS_CERTAIN,
     WHAT_IS_SCALED, WHAT_IS_STACKED, WHAT_HAS_ROOM, TWINS,
     SMOOTHING, LOSS, LOG_LOSS, POWER, QUANTILE, BACK_ON_ROWS, BY_WAY_OF_NEARER, GOING_ON,
     START, FORMS,

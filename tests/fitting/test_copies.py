@@ -185,6 +185,13 @@ def test_rows_that_were_seen_more_than_once_are_rows():
     assert without_copies(given, Validation(), SquaredError())[0] is given
 
 
+def test_a_handful_of_different_rows_is_no_sign_of_copies():
+    """Two levels and two outcomes: targets tell such rows apart, and were measured all the same."""
+    X = np.tile([[0.0, 5.0], [1.0, 7.0], [2.0, 9.0]], (20, 1))
+    given = training_data(X, X[:, 0])
+    assert without_copies(given, Validation(), SquaredError())[0] is given
+
+
 def test_few_copies_are_left_as_they_are():
     X, _, y, _ = curve_and_product(400, seed=0)
     for n_copies, told in ((95, True), (112, False)):
