@@ -324,6 +324,36 @@ def test_hostile_names_and_levels_are_text(tmp_path, open_page):
     assert open_page(path, fragment=fragment).exact == opened.exact
 
 
+ALIKE = {
+    "begin alike": (
+        [f"a long name of district {k} north" for k in range(3)],
+        ["\u2026rict 0 north", "\u2026rict 1 north", "\u2026rict 2 north"],
+    ),
+    "one is the start of others": (
+        ["a long name of a district", "a long name of a district 2", "short"],
+        ["\u2026f a district", "\u2026f a distric\u2026", "short"],
+    ),
+    "named like a bin": (["(rare)", "yes", "no"], ["(rare)", "yes", "no"]),
+}
+
+
+@pytest.mark.parametrize(("names", "shown"), ALIKE.values(), ids=ALIKE.keys())
+def test_levels_that_begin_alike_can_be_told_apart(names, shown, tmp_path, open_page):
+    random = np.random.default_rng(0)
+    numbers = np.r_[np.repeat(np.arange(3), 40), [0]]
+    levels = np.r_[np.array(names, dtype=object)[numbers[:-1]], ["seen once"]]
+    y = 100_000.0 * numbers + random.normal(size=121)
+    model = TSLRegressor(n_stages=0, early_stopping=False, random_state=0)
+    path = tmp_path / "levels.html"
+    report.write_report(model.fit(pd.DataFrame({"level": levels}), y), path)
+    opened = open_page(path)
+    texts = opened.page.locator("[data-feature='0'] text.name").evaluate_all(
+        "all => all.map((one) => one.lastChild.textContent)"
+    )
+    assert set(shown) <= set(texts)
+    opened.check_quiet()
+
+
 def test_other_kinds_of_models_have_pages_too(flats, tmp_path, open_page):
     X, y = flats
     single = TSLRegressor.paper(2, n_grids=3, products="single", random_state=0)

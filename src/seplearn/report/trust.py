@@ -38,9 +38,10 @@ def page_segments(
     groups = None if by is None else explain.segments(model, X, y, by=by, offset=offset)
     worst = explain.segments(model, X, y, offset=offset)
     worse = np.flatnonzero(worst.error > worst.overall).tolist()
+    shown = [] if groups is None else list(range(len(groups.rows)))
     return {
         "worst": _told(worst, worse[:_MOST_PARTS]),
-        "groups": groups and _told(groups, list(range(len(groups.rows)))[:_MOST_GROUPS]),
+        "groups": None if groups is None else _told(groups, shown[:_MOST_GROUPS]),
     }
 
 

@@ -60,11 +60,11 @@ const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 
 
 // Names beside each other: where they would look alike, long ones are cut where they begin alike.
 function cutApart(names, length) {
-  const plain = names.map((name) => cut(name, length));
-  if (new Set(plain).size === names.length) return plain;
-  const long = names.filter((name) => name.length > length);
+  const plain = names.map((name) => cut(name, length)), long = names.filter((name) => name.length > length);
+  if (long.length < 2 || new Set(plain).size === names.length) return plain;
+  const most = Math.min(...long.map((name) => name.length)) - length + 1;
   let same = 0;
-  while (long[0][same] !== undefined && long.every((name) => name[same] === long[0][same])) same += 1;
+  while (same < most && long.every((name) => name[same] === long[0][same])) same += 1;
   return names.map((name) => (name.length > length ? cut(`\u2026${name.slice(same)}`, length) : name));
 }
 const plural = (n, word) => `${n.toLocaleString("en-US")} ${word}${n === 1 ? "" : "s"}`;
