@@ -517,5 +517,7 @@ def test_what_is_no_table_of_cells_has_weights():
     assert not are_cells(open_table(np.c_[X, np.arange(len(n))]), y, n)
     assert not are_cells(open_table(np.c_[X[:, :1], np.arange(len(n))]), y, n)
     assert not are_cells(open_table(np.arange(20.0)[:, None]), np.arange(20.0), 3.0 + np.arange(20))
+    few_of_many = np.random.default_rng(0).integers(0, 4, (len(n), 6)).astype(float)
+    assert not are_cells(open_table(few_of_many), y, n)  # of 4,096 combinations
     missing = np.where(X == 3.0, np.nan, X)
     assert are_cells(open_table(missing), y, n)
