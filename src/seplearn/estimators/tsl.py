@@ -199,13 +199,13 @@ class TSLRegressor(TSLParameters, SeparationRegressor):
         sample_weight : array-like of shape (n,), optional
             Non-negative; a row of weight 0 is left out. Weights say what rows count beside each
             other: all together count for the effective number of rows, (sum w)^2 / sum w^2, or,
-            with a mean from 0.5 to 1, for their sum if it is less. A weight of 2 is the same as
-            having the row twice, on the same bins: copies of a row tell nothing new either. But
-            where equal rows were seen more than once, as combinations of levels are whose targets
-            agree as well, whole numbers with a mean of at most 10 (for the cells of a contingency
-            table of any mean) are numbers of rows, each of which tells something; and so they are
-            with ``loss="poisson"`` where ``y`` are means of as many counts. Bins do not depend on
-            weights.
+            with a mean from 0.5 to 1, for their sum if it is less. A weight of 2 beside others of 1
+            is the same as having the row twice, on the same bins: copies of a row tell nothing new
+            either. But where equal rows were seen more than once, as combinations of levels or
+            visits to the same places are, whole numbers with a mean of at most 10 (for the cells of
+            a contingency table of any mean) are numbers of rows, each of which tells something; and
+            so they are with ``loss="poisson"`` where ``y`` are means of as many counts. Bins do not
+            depend on weights.
         eval_set : pair (X, y), optional
             Rows on which the number of stages is chosen, instead of rows held out of ``X``; with
             offsets (X, y, offset).

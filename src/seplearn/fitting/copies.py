@@ -43,9 +43,10 @@ _ROUNDING = 1e-9
 def without_copies(data: AllRows, validation: Validation, loss: Loss) -> tuple[AllRows, Validation]:
     """The rows, with weights that sum to what they tell, and copies that are held out together.
 
-    Nothing changes where equal rows were seen more than once, or where few rows are copies and
-    weights are not all multiples of a number. Of a large table the rows that are looked at decide:
-    they have weights as all rows have, but fewer copies of one another.
+    Nothing changes where equal rows were seen more than once. Where few rows are copies, only what
+    weights say of all rows alike is taken off: all of weight 2 are no more than all of 1. Of a
+    large table the rows that are looked at decide: they have weights as all rows have, but fewer
+    copies of one another.
     """
     some = data.some
     # A row of weight 2 is there twice, unless all are. Of other weights nothing is known but what

@@ -70,7 +70,8 @@ def training_rows(
 def _seen(cells: TrainingRows, times: FloatArray) -> TrainingRows:
     """The rows that were seen, of the cells of a contingency table.
 
-    Of very many each row stands for several of its cell: so many tell parts of them apart as well.
+    Of very many a row stands for several of its cell; each part that is held out has some all the
+    same.
     """
     most = times.max()
     while np.minimum(times, most).sum() > _MOST_SEEN:
